@@ -17,7 +17,11 @@ const project = (displayName, suffix, more = {}) => ({
   ...more,
 });
 
-const servers = { globalSetup: '<rootDir>/libs/testing/src/jest-global-setup.ts' };
+/** Plain JavaScript, because jest runs these outside of its own module loader; each hands on to its namesake in src/. */
+const servers = {
+  globalSetup: '<rootDir>/libs/testing/jest-global-setup.js',
+  globalTeardown: '<rootDir>/libs/testing/jest-global-teardown.js',
+};
 
 export default {
   maxWorkers: 2,

@@ -1,0 +1,54 @@
+import { Module, type DynamicModule, type ModuleMetadata, type Provider } from '@nestjs/common';
+import { APP_FILTER, APP_GUARD, DiscoveryModule, DiscoveryService } from '@nestjs/core';
+import { Admission } from '#libs/admission';
+import { Identifier } from '#libs/identity';
+import { RedisClient } from '#libs/redis';
+import { loadEdgeDocument, loadLimitsDocument } from '#libs/rules';
+import { ArrivalReader } from './admission/arrival.js';
+import { AdmissionGuard } from './admission/admission.guard.js';
+import { ProblemFilter } from './answers/problem.filter.js';
+import { BudgetController } from './budget/budget.controller.js';
+import { EdgeRules } from './edge/edge-rules.js';
+import { GatewayEnv } from './gateway.env.js';
+import { Forwarder } from './proxy/forwarder.js';
+import { ProxyController } from './proxy/proxy.controller.js';
+import { Upstreams } from './proxy/upstreams.js';
+import { connectStore, makeAdmission, makeIdentifier } from './wiring.js';
+import { DecisionMetrics } from './telemetry/decision-metrics.js';
+import { DecisionObserver } from './telemetry/decision-observer.js';
+import { RefusalLog } from './telemetry/refusal-log.js';
+
+/** The public application: the guard before everything, the edge's own controllers, and the proxy for the rest. */
+@Module({})
+export class GatewayModule {
+  /** `features`: modules with controllers that the edge owns. @throws DocumentError */
+  static register(env: GatewayEnv, features: NonNullable<ModuleMetadata['imports']> = []): DynamicModule {
+    const edge = loadEdgeDocument(env.EDGE_CONFIG);
+    const limits = loadLimitsDocument(env.LIMITS_SOURCE);
+    const providers: Provider[] = [
+      { provide: GatewayEnv, useValue: env },
+      {
+        provide: EdgeRules,
+        useFactory: (discovery: DiscoveryService) => EdgeRules.compile(edge, limits, discovery),
+        inject: [DiscoveryService],
+      },
+      { provide: Identifier, useFactory: makeIdentifier, inject: [EdgeRules, GatewayEnv] },
+      { provide: RedisClient, useFactory: connectStore, inject: [GatewayEnv, DecisionMetrics] },
+      { provide: Admission, useFactory: makeAdmission, inject: [EdgeRules, DecisionMetrics, { token: RedisClient, optional: true }] },
+      ArrivalReader,
+      DecisionMetrics,
+      DecisionObserver,
+      RefusalLog,
+      Forwarder,
+      Upstreams,
+      { provide: APP_GUARD, useClass: AdmissionGuard },
+      { provide: APP_FILTER, useClass: ProblemFilter },
+    ];
+    return {
+      module: GatewayModule,
+      imports: [DiscoveryModule, ...features],
+      controllers: [BudgetController, ProxyController],
+      providers,
+    };
+  }
+}

@@ -1,0 +1,78 @@
+import { Injectable } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher } from 'undici';
+import { Identifier } from '#libs/identity';
+import type { Visit } from '../admission/visit.js';
+import { exposeBudget } from '../answers/cors.js';
+import { Refusal } from '../answers/problem.js';
+import { EdgeRules } from '../edge/edge-rules.js';
+import { targetOf } from '../edge/request-target.js';
+import { GatewayEnv } from '../gateway.env.js';
+import { ForwardHandler } from './forward-handler.js';
+import { requestHeaders, responseHeaders } from './headers.js';
+import { upstreamProblem } from './upstream-error.js';
+import { Upstreams } from './upstreams.js';
+
+/** Sends an admitted request to its upstream and streams the answer back, both ways without buffering. */
+@Injectable()
+export class Forwarder {
+  constructor(
+    private readonly upstreams: Upstreams,
+    private readonly identifier: Identifier,
+    private readonly rules: EdgeRules,
+    private readonly env: GatewayEnv,
+  ) {}
+
+  /**
+   * Resolves when the response is over, whole or broken off.
+   * @throws Refusal where the upstream failed before it answered.
+   */
+  forward(request: FastifyRequest, reply: FastifyReply, visit: Visit): Promise<void> {
+    const response = reply.raw;
+    return new Promise<void>((resolve, reject) => {
+      const handler = new ForwardHandler(response, {
+        head: (headers) => {
+          reply.hijack();
+          return this.head(headers, request, visit);
+        },
+        failed: (error) => {
+          reject(new Refusal(upstreamProblem(error)) as unknown as Error);
+        },
+      });
+      response.once('close', () => {
+        if (!response.writableFinished) handler.cancel();
+        resolve();
+      });
+      this.upstreams.pool(visit.decision.route.upstream ?? '').dispatch(this.upstreamRequest(request, visit), handler);
+    });
+  }
+
+  private upstreamRequest(request: FastifyRequest, visit: Visit): Dispatcher.DispatchOptions {
+    const { raw } = request;
+    const target = targetOf(raw);
+    if ('refused' in target) throw new Error('a refused target cannot be forwarded');
+    const peerAddress = raw.socket.remoteAddress;
+    const hasBody = raw.headers['content-length'] !== undefined || raw.headers['transfer-encoding'] !== undefined;
+    return {
+      path: target.path + target.query,
+      method: request.method as Dispatcher.HttpMethod,
+      headers: requestHeaders(raw.rawHeaders, raw.headers.connection, {
+        apiKeyHeader: this.rules.current.edge.identity.apiKeys?.header,
+        dropAuthorization: visit.dropAuthorization,
+        peerAddress,
+        trustedPeer: this.identifier.trusts(peerAddress),
+      }),
+      body: hasBody ? raw : null,
+    };
+  }
+
+  private head(headers: IncomingHttpHeaders, request: FastifyRequest, visit: Visit): string[] {
+    const { fields } = visit;
+    if (fields.length === 0) return responseHeaders(headers, false);
+    if (request.headers.origin !== undefined) exposeBudget(headers, this.env.RATELIMIT_HEADERS);
+    const head = responseHeaders(headers, true);
+    for (const field of fields) head.push(field);
+    return head;
+  }
+}

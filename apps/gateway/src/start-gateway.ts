@@ -1,0 +1,80 @@
+import { ValidationPipe, type ModuleMetadata } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { Server } from 'node:http';
+import { Admission } from '#libs/admission';
+import { Identifier } from '#libs/identity';
+import { RedisClient } from '#libs/redis';
+import { AdminModule } from './admin/admin.module.js';
+import { Lifecycle } from './admin/lifecycle.js';
+import { configureGateway, createGatewayAdapter } from './configure-gateway.js';
+import { EdgeRules } from './edge/edge-rules.js';
+import { GatewayEnv } from './gateway.env.js';
+import { GatewayModule } from './gateway.module.js';
+import { makeLogger } from './logger.js';
+import { inOrder } from './shutdown.js';
+import { DecisionMetrics } from './telemetry/decision-metrics.js';
+
+export interface RunningGateway {
+  /** Where callers knock. */
+  readonly url: string;
+  /** Metrics, health, keys. */
+  readonly adminUrl: string;
+  readonly app: NestFastifyApplication;
+  /** Stops accepting, lets requests in flight finish, closes what is open; within the grace period, once. */
+  close(): Promise<void>;
+}
+
+/** After so long, connections that are still busy are cut: the whole stop stays within 10 s. */
+const DRAIN_MS = 8000;
+
+/**
+ * Starts a gateway and its admin port.
+ * @param features modules with controllers that the edge owns
+ * @throws DocumentError, or an Error that says what to change
+ */
+export async function startGateway(env: GatewayEnv, features: NonNullable<ModuleMetadata['imports']> = []): Promise<RunningGateway> {
+  const logger = makeLogger(env);
+  const options = { logger, abortOnError: false, bufferLogs: false };
+  const app = await NestFactory.create<NestFastifyApplication>(GatewayModule.register(env, features), createGatewayAdapter(), options);
+  configureGateway(app);
+  const lifecycle = new Lifecycle();
+  const admin = await NestFactory.create<NestFastifyApplication>(
+    AdminModule.of({ env, lifecycle, metrics: app.get(DecisionMetrics), rules: app.get(EdgeRules), admission: app.get(Admission) }),
+    new FastifyAdapter({ forceCloseConnections: true }),
+    options,
+  );
+  admin.useGlobalPipes(new ValidationPipe({ transform: true, whitelist: true, forbidNonWhitelisted: true }));
+  await admin.listen(env.ADMIN_PORT, env.ADMIN_TOKEN === undefined ? '127.0.0.1' : env.HOST);
+  await app.listen(env.PORT, env.HOST);
+  const close = inOrder(logger, [
+    ['stop accepting, let requests finish', () => drain(app, lifecycle)],
+    ['close identity', () => app.get(Identifier).close()],
+    ['close Redis', () => app.get<RedisClient | undefined>(RedisClient)?.close()],
+    ['close the admin port', () => admin.close()],
+  ]);
+  return { url: urlOf(app), adminUrl: urlOf(admin), app, close };
+}
+
+async function drain(app: NestFastifyApplication, lifecycle: Lifecycle): Promise<void> {
+  lifecycle.stopping = true;
+  const server = app.getHttpServer() as unknown as Server;
+  // A kept-alive connection falls idle after its last answer: it is closed then, not at its own time-out.
+  const idle = setInterval(() => {
+    server.closeIdleConnections();
+  }, 50);
+  const cut = setTimeout(() => {
+    server.closeAllConnections();
+  }, DRAIN_MS);
+  await app.close().finally(() => {
+    clearInterval(idle);
+    clearTimeout(cut);
+  });
+}
+
+function urlOf(app: NestFastifyApplication): string {
+  const address = (app.getHttpServer() as unknown as Server).address();
+  if (address === null || typeof address === 'string') return String(address);
+  const host = address.address === '0.0.0.0' || address.address === '::' ? '127.0.0.1' : address.address;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`;
+}

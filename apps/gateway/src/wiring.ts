@@ -1,0 +1,53 @@
+import { Logger } from '@nestjs/common';
+import { Admission } from '#libs/admission';
+import { Identifier } from '#libs/identity';
+import { MemoryBucketStore, RedisBucketStore, bucketScripts } from '#libs/rate-limiter';
+import { RedisClient } from '#libs/redis';
+import type { EdgeRules } from './edge/edge-rules.js';
+import type { GatewayEnv } from './gateway.env.js';
+import { FaultLog } from './telemetry/fault-log.js';
+import type { DecisionMetrics } from './telemetry/decision-metrics.js';
+
+/** How the libraries become the gateway's providers. */
+
+export function makeIdentifier(rules: EdgeRules, env: GatewayEnv): Promise<Identifier> {
+  return Identifier.create(rules.current.edge.identity, { pepper: env.API_KEY_PEPPER, log: new Logger('Identity') });
+}
+
+/** Undefined where the limits live in this process. Does not wait for Redis: until it is there, failure modes decide. */
+export function connectStore(env: GatewayEnv, metrics: DecisionMetrics): RedisClient | undefined {
+  const logger = new Logger('Store');
+  if (env.REDIS_URL === undefined) {
+    logger.warn('STORE=memory: limits are those of this one process; start no second gateway beside it');
+    return undefined;
+  }
+  return new RedisClient({
+    url: env.REDIS_URL,
+    deadlineMs: env.REDIS_DEADLINE_MS,
+    scripts: bucketScripts,
+    connectionName: env.GATEWAY_ID,
+    onCall: (result) => {
+      metrics.storeCall(result);
+    },
+    onStateChange: (state, detail) => {
+      logger.warn(`Redis ${state}: ${detail}`);
+    },
+  });
+}
+
+export function makeAdmission(rules: EdgeRules, metrics: DecisionMetrics, redis: RedisClient | undefined): Admission {
+  const local = new MemoryBucketStore();
+  const faults = new FaultLog();
+  metrics.limitsRevision(rules.current.revision);
+  return new Admission({
+    rules: () => rules.current,
+    store: redis === undefined ? new MemoryBucketStore() : new RedisBucketStore(redis),
+    local,
+    onFault: (fault) => {
+      faults.note(fault);
+    },
+    onHealed: (count) => {
+      metrics.healedBuckets(count);
+    },
+  });
+}

@@ -1,0 +1,11 @@
+/** Real servers, processes and clocks for tests and benches; nothing else imports it. */
+export { startBackend, type Backend, type RecordedRequest } from './backend.js';
+export { answerAfter, answerJson, drip, failWith, resetConnection } from './backend-handlers.js';
+export { FakeClock } from './fake-clock.js';
+export { freePort } from './free-port.js';
+export { NoRedisError } from './redis/redis-program.js';
+export { sharedRedisUrl } from './redis/shared-redis.js';
+export { startRedis, type RedisServer, type StartRedisOptions } from './redis/start-redis.js';
+export { repositoryRoot } from './repository-root.js';
+export { spawnNode, type SpawnedNode, type SpawnNodeOptions } from './spawn-node.js';
+export { waitFor, type WaitOptions } from './wait-for.js';
