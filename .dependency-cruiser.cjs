@@ -24,7 +24,7 @@ module.exports = {
       name: 'libs-through-index',
       severity: 'error',
       from: { path: '^(apps|test|bench)/|^libs/([^/]+)/' },
-      to: { path: '^libs/[^/]+/src/(?!index\\.ts$)', pathNot: '^libs/$2/' },
+      to: { path: '^libs/[^/]+/src/(?!index\\.ts$)', pathNot: '^libs/$1/' },
     },
     { name: 'redis-alone-imports-ioredis', severity: 'error', from: { path: '^(apps|libs|test|bench)/', pathNot: '^libs/(redis|testing)/' }, to: { path: 'node_modules/ioredis' } },
     { name: 'testing-only-in-tests', severity: 'error', from: { path: '^(apps|libs)/', pathNot: '(spec|contract)\\.ts$|^libs/testing/|/test/' }, to: { path: '^libs/testing/' } },

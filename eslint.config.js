@@ -25,7 +25,7 @@ export default tseslint.config(
     rules: { 'no-restricted-properties': 'off' },
   },
   {
-    files: ['**/*spec.ts', '**/*.contract.ts'],
+    files: ['**/*spec.ts'],
     ...jest.configs['flat/recommended'],
     settings: { jest: { version: 30 } },
     rules: {

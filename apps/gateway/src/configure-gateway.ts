@@ -1,6 +1,6 @@
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { METHODS } from 'node:http';
+import { METHODS, type IncomingMessage } from 'node:http';
 import getRawBody from 'raw-body';
 import { canonicalTarget } from './edge/request-target.js';
 
@@ -32,16 +32,20 @@ export function configureGateway(app: NestFastifyApplication): void {
       done(null);
       return;
     }
-    getRawBody(payload, { limit: MAX_OWNED_BODY_BYTES, length: request.headers['content-length'] ?? null, encoding: 'utf8' }).then(
+    readText(request, payload).then(
       (text) => {
         if (text === '') done(null);
-        else parseJson(request, text, done);
+        else void parseJson(request, text, done);
       },
       (error: unknown) => {
         done(error as Error);
       },
     );
   });
+}
+
+function readText(request: FastifyRequest, payload: IncomingMessage): Promise<string> {
+  return getRawBody(payload, { limit: MAX_OWNED_BODY_BYTES, length: request.headers['content-length'] ?? null, encoding: 'utf8' });
 }
 
 function isProxied(request: FastifyRequest): boolean {

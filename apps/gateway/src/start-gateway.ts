@@ -1,7 +1,6 @@
-import { ValidationPipe, type ModuleMetadata } from '@nestjs/common';
+import { ValidationPipe, type ModuleMetadata, type NestApplicationOptions } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { Server } from 'node:http';
 import { Admission } from '#libs/admission';
 import { Identifier } from '#libs/identity';
 import { RedisClient } from '#libs/redis';
@@ -9,7 +8,7 @@ import { AdminModule } from './admin/admin.module.js';
 import { Lifecycle } from './admin/lifecycle.js';
 import { configureGateway, createGatewayAdapter } from './configure-gateway.js';
 import { EdgeRules } from './edge/edge-rules.js';
-import { GatewayEnv } from './gateway.env.js';
+import type { GatewayEnv } from './gateway.env.js';
 import { GatewayModule } from './gateway.module.js';
 import { makeLogger } from './logger.js';
 import { inOrder } from './shutdown.js';
@@ -35,7 +34,7 @@ const DRAIN_MS = 8000;
  */
 export async function startGateway(env: GatewayEnv, features: NonNullable<ModuleMetadata['imports']> = []): Promise<RunningGateway> {
   const logger = makeLogger(env);
-  const options = { logger, abortOnError: false, bufferLogs: false };
+  const options: Readonly<NestApplicationOptions> = { logger, abortOnError: false, bufferLogs: false };
   const app = await NestFactory.create<NestFastifyApplication>(GatewayModule.register(env, features), createGatewayAdapter(), options);
   configureGateway(app);
   const lifecycle = new Lifecycle();
@@ -49,7 +48,12 @@ export async function startGateway(env: GatewayEnv, features: NonNullable<Module
   await app.listen(env.PORT, env.HOST);
   const close = inOrder(logger, [
     ['stop accepting, let requests finish', () => drain(app, lifecycle)],
-    ['close identity', () => app.get(Identifier).close()],
+    [
+      'close identity',
+      () => {
+        app.get(Identifier).close();
+      },
+    ],
     ['close Redis', () => app.get<RedisClient | undefined>(RedisClient)?.close()],
     ['close the admin port', () => admin.close()],
   ]);
@@ -58,7 +62,7 @@ export async function startGateway(env: GatewayEnv, features: NonNullable<Module
 
 async function drain(app: NestFastifyApplication, lifecycle: Lifecycle): Promise<void> {
   lifecycle.stopping = true;
-  const server = app.getHttpServer() as unknown as Server;
+  const server = app.getHttpServer();
   // A kept-alive connection falls idle after its last answer: it is closed then, not at its own time-out.
   const idle = setInterval(() => {
     server.closeIdleConnections();
@@ -73,7 +77,7 @@ async function drain(app: NestFastifyApplication, lifecycle: Lifecycle): Promise
 }
 
 function urlOf(app: NestFastifyApplication): string {
-  const address = (app.getHttpServer() as unknown as Server).address();
+  const address = app.getHttpServer().address();
   if (address === null || typeof address === 'string') return String(address);
   const host = address.address === '0.0.0.0' || address.address === '::' ? '127.0.0.1' : address.address;
   return `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`;

@@ -10,7 +10,7 @@ import type { DecisionMetrics } from './telemetry/decision-metrics.js';
 
 /** How the libraries become the gateway's providers. */
 
-export function makeIdentifier(rules: EdgeRules, env: GatewayEnv): Promise<Identifier> {
+export function makeIdentifier(rules: EdgeRules, env: GatewayEnv): Identifier {
   return Identifier.create(rules.current.edge.identity, { pepper: env.API_KEY_PEPPER, log: new Logger('Identity') });
 }
 

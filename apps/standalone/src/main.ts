@@ -34,7 +34,12 @@ try {
     inOrder(logger, [
       ['gateway', () => gateway.close()],
       ['demo backends', () => backends.close()],
-      ['demo keys', demo.remove],
+      [
+        'demo keys',
+        () => {
+          demo.remove();
+        },
+      ],
     ]),
   );
   process.stdout.write(welcome(gateway.url, gateway.adminUrl, demo.keys));

@@ -17,6 +17,6 @@ export async function readStandaloneEnv(): Promise<StandaloneEnv> {
       return found;
     },
   });
-  const { REDIS_URL: _redis, ...given } = raw;
+  const given = Object.fromEntries(Object.entries(raw).filter(([name]) => name !== 'REDIS_URL'));
   return { given, pepper: randomBytes(24).toString('base64url') };
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import type { BucketStore, Check, TokenBucketLimit } from '#libs/rate-limiter';
+import type { BucketStore, Check, CheckVerdict, TokenBucketLimit } from '#libs/rate-limiter';
 
 /** A store under a clock that the test sets. */
 export interface StoreUnderTest {
@@ -45,7 +45,7 @@ export function bucketStoreContract(name: string, make: () => Promise<StoreUnder
     const check = (limit: TokenBucketLimit, cost = 1, key = 'a', shadow = false): Check => ({ key: prefix + key, limit, cost, shadow });
     const ask = async (limit: TokenBucketLimit, cost = 1, key = 'a') => {
       const reply = await subject.store.admit([check(limit, cost, key)]);
-      return { admitted: reply.admitted, ...reply.verdicts[0]! };
+      return { admitted: reply.admitted, ...(reply.verdicts[0] as CheckVerdict) };
     };
     const admittedOf = async (calls: number, limit: TokenBucketLimit): Promise<number> => {
       let admitted = 0;
@@ -170,7 +170,12 @@ export function bucketStoreContract(name: string, make: () => Promise<StoreUnder
 
     it('CFG-11: capacity 0 refuses every call from the first, without a time to come back', async () => {
       for (let i = 0; i < 3; i += 1) {
-        expect(await ask(tb(0, 1))).toMatchObject({ admitted: false, verdict: 'cost-exceeds-limit', retryAfterMs: undefined, remaining: 0 });
+        expect(await ask(tb(0, 1))).toMatchObject({
+          admitted: false,
+          verdict: 'cost-exceeds-limit',
+          retryAfterMs: undefined,
+          remaining: 0,
+        });
       }
     });
 

@@ -137,7 +137,9 @@ describe('RedisBucketStore', () => {
     const name = key();
     for (let i = 1; i <= 10; i += 1) {
       if (i % 3 === 0) await client.command('SCRIPT', 'FLUSH');
-      expect((await store.admit([{ key: name, limit: tb(10, 1, 3600), cost: 1, shadow: false }])).verdicts[0]).toMatchObject({ remaining: 10 - i });
+      expect((await store.admit([{ key: name, limit: tb(10, 1, 3600), cost: 1, shadow: false }])).verdicts[0]).toMatchObject({
+        remaining: 10 - i,
+      });
     }
   });
 

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { RedisClient, StoreFault, loadScript, type CallResult } from '#libs/redis';
+import type { StoreFault } from '#libs/redis';
+import { RedisClient, loadScript, type CallResult } from '#libs/redis';
 import { startRedis, waitFor } from '#libs/testing';
 
 const script = loadScript('admit-n');

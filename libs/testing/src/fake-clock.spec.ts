@@ -22,7 +22,7 @@ describe('FakeClock', () => {
 
   it('refuses fractions of a microsecond', () => {
     expect(() => {
-      new FakeClock().advanceMs(0.0001);
+      new FakeClock().advanceUs(0.1);
     }).toThrow(RangeError);
   });
 });

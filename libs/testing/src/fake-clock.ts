@@ -15,18 +15,23 @@ export class FakeClock {
   /** Whole milliseconds, rounded down. */
   readonly nowMs = (): number => Math.floor(this.us / 1000);
 
-  /** Negative steps back. */
+  /** Rounded to whole microseconds; negative steps back. */
   advanceMs(ms: number): void {
-    this.advanceUs(ms * 1000);
+    this.advanceUs(Math.round(ms * 1000));
   }
 
+  /** @throws RangeError unless it is a whole number. */
   advanceUs(us: number): void {
-    this.set(this.us + us);
+    this.us += wholeUs(us);
   }
 
-  /** @throws RangeError unless it is a whole number of microseconds. */
+  /** @throws RangeError unless it is a whole number. */
   set(us: number): void {
-    if (!Number.isSafeInteger(us)) throw new RangeError(`not a whole number of microseconds: ${us}`);
-    this.us = us;
+    this.us = wholeUs(us);
   }
+}
+
+function wholeUs(us: number): number {
+  if (!Number.isSafeInteger(us)) throw new RangeError(`not a whole number of microseconds: ${us}`);
+  return us;
 }

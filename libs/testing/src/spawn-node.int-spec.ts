@@ -61,6 +61,10 @@ describe('spawnNode', () => {
     await child.kill();
   });
 
+  it('throws where nothing can be started', () => {
+    expect(() => spawnNode('any.mjs', { cwd: join(dir, 'no-such-folder') })).toThrow(/could not be started in .*no-such-folder/);
+  });
+
   it('kills a process that ignores the signal, and says so', async () => {
     const child = spawnNode(
       script('deaf', "process.on('SIGTERM', () => console.log('no')); console.log('up'); setInterval(() => undefined, 1000)"),

@@ -42,6 +42,7 @@ export function spawnNode(script: string, options: SpawnNodeOptions = {}): Spawn
   const { env: given = {}, args = [], nodeArgs = [], cwd = repositoryRoot } = options;
   const env = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...given };
   const child = spawn(process.execPath, [...nodeArgs, script, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  child.on('error', () => undefined);
   if (child.pid === undefined) throw new Error(`${process.execPath} could not be started in ${cwd}`);
 
   const output = new OutputLines(child.stdout, child.stderr);

@@ -45,7 +45,8 @@ export class KeysController {
   private subject(query: CallerQuery): Subject {
     if ((query.tenant === undefined) === (query.ip === undefined)) throw new BadRequestException('give either tenant or ip');
     const { tenant, user, apiKey } = query;
-    const ip = query.ip === undefined ? 'unknown' : partitionOfAddress(query.ip, this.rules.current.edge.identity.ipv6Prefix);
+    const ip =
+      (query.ip === undefined ? undefined : partitionOfAddress(query.ip, this.rules.current.edge.identity.ipv6Prefix)) ?? 'unknown';
     return { tenant, user, apiKey, ip };
   }
 }

@@ -1,5 +1,11 @@
 import { SetMetadata } from '@nestjs/common';
-import type { Criticality as CriticalityClass, FailureMode as StoreFailureMode, LimitOptions, OwnedPolicy, PartitionName } from '#libs/rules';
+import type {
+  Criticality as CriticalityClass,
+  FailureMode as StoreFailureMode,
+  LimitOptions,
+  OwnedPolicy,
+  PartitionName,
+} from '#libs/rules';
 
 /** Keys of the metadata that the edge reads when it starts. */
 export const EDGE_METADATA = {
@@ -45,8 +51,8 @@ export const FailureMode = (failureMode: StoreFailureMode): Decorator => SetMeta
  * Takes a controller or method out of admission: wholly; or of the named policies only; or of all but some.
  * @example `@SkipAdmission()`, `@SkipAdmission('daily')`, `@SkipAdmission({ except: ['per-address'] })`
  */
-export function SkipAdmission(...what: readonly string[] | readonly [{ readonly except: readonly string[] }]): Decorator {
-  const [first] = what;
-  const skip = first === undefined ? 'all' : typeof first === 'string' ? { names: what } : first;
-  return SetMetadata(EDGE_METADATA.skip, skip);
+export function SkipAdmission(...what: readonly (string | { readonly except: readonly string[] })[]): Decorator {
+  const names = what.filter((name): name is string => typeof name === 'string');
+  const exception = what.find((one) => typeof one !== 'string');
+  return SetMetadata(EDGE_METADATA.skip, exception ?? (names.length === 0 ? 'all' : { names }));
 }

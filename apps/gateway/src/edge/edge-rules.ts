@@ -1,5 +1,5 @@
 import { Logger, type Type } from '@nestjs/common';
-import { DiscoveryService } from '@nestjs/core';
+import type { DiscoveryService } from '@nestjs/core';
 import { compileRules, type EdgeDocument, type LimitsDocument, type Rules } from '#libs/rules';
 import { BUILT_IN } from './built-in.decorator.js';
 import { readOwnedHandlers, type OwnedHandler, type OwnedHandlers } from './owned-routes.js';

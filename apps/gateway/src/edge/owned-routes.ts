@@ -1,7 +1,7 @@
 import { RequestMethod, VERSION_NEUTRAL, type Type } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA, VERSION_METADATA } from '@nestjs/common/constants.js';
 import { MetadataScanner } from '@nestjs/core';
-import type { Criticality, FailureMode, OwnedPolicy, OwnedRoute } from '#libs/rules';
+import type { Criticality, FailureMode, OwnedPolicy, OwnedRoute, Skip } from '#libs/rules';
 import { EDGE_METADATA, type CostOf } from '../decorators/admission.decorators.js';
 
 /** A handler of a controller that the edge owns, as its decorators describe it. */
@@ -29,24 +29,23 @@ function handlersOf(controller: Type): ReadonlyMap<object, OwnedHandler> {
 }
 
 function readHandler(controller: Type, handler: object): OwnedHandler {
-  const get = <T>(key: string | symbol): T | undefined =>
-    (Reflect.getMetadata(key, handler) ?? Reflect.getMetadata(key, controller)) as T | undefined;
+  const get = (key: string | symbol): unknown => Reflect.getMetadata(key, handler) ?? Reflect.getMetadata(key, controller);
   const method = RequestMethod[Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod];
   const path = joinPaths(firstPath(controller), firstPath(handler));
-  const costOf = get<CostOf>(EDGE_METADATA.cost) ?? 1;
+  const costOf = (get(EDGE_METADATA.cost) as CostOf | undefined) ?? 1;
   return {
     route: {
-      name: `${method}${versionOf(get(VERSION_METADATA))} ${path}`,
+      name: `${method}${versionOf(get(VERSION_METADATA) as Version)} ${path}`,
       methods: method === 'ALL' ? undefined : [method],
       path,
       upstream: undefined,
-      criticality: get<Criticality>(EDGE_METADATA.criticality) ?? 'sheddable',
-      failureMode: get<FailureMode>(EDGE_METADATA.failureMode) ?? 'open',
+      criticality: (get(EDGE_METADATA.criticality) as Criticality | undefined) ?? 'sheddable',
+      failureMode: (get(EDGE_METADATA.failureMode) as FailureMode | undefined) ?? 'open',
       cost: typeof costOf === 'number' ? costOf : 1,
       auth: 'optional',
     },
     policies: mergePolicies(policiesAt(controller), policiesAt(handler)),
-    skip: get(EDGE_METADATA.skip),
+    skip: get(EDGE_METADATA.skip) as Skip | undefined,
     costOf,
   };
 }
@@ -73,7 +72,9 @@ function joinPaths(...parts: readonly string[]): string {
     .join('/')}`;
 }
 
-function versionOf(version: string | readonly string[] | symbol | undefined): string {
+type Version = string | readonly string[] | symbol | undefined;
+
+function versionOf(version: Version): string {
   if (version === undefined || version === VERSION_NEUTRAL) return '';
   return `@v${Array.isArray(version) ? version.join(',') : String(version)}`;
 }

@@ -5,13 +5,11 @@ import type { Dispatcher } from 'undici';
 import { Identifier } from '#libs/identity';
 import type { Visit } from '../admission/visit.js';
 import { exposeBudget } from '../answers/cors.js';
-import { Refusal } from '../answers/problem.js';
 import { EdgeRules } from '../edge/edge-rules.js';
 import { targetOf } from '../edge/request-target.js';
 import { GatewayEnv } from '../gateway.env.js';
 import { ForwardHandler } from './forward-handler.js';
 import { requestHeaders, responseHeaders } from './headers.js';
-import { upstreamProblem } from './upstream-error.js';
 import { Upstreams } from './upstreams.js';
 
 /** Sends an admitted request to its upstream and streams the answer back, both ways without buffering. */
@@ -25,24 +23,22 @@ export class Forwarder {
   ) {}
 
   /**
-   * Resolves when the response is over, whole or broken off.
-   * @throws Refusal where the upstream failed before it answered.
+   * Resolves when the response is over, whole or broken off; to the fault where the upstream failed before it answered, with the
+   * response still to be written.
    */
-  forward(request: FastifyRequest, reply: FastifyReply, visit: Visit): Promise<void> {
+  forward(request: FastifyRequest, reply: FastifyReply, visit: Visit): Promise<Error | undefined> {
     const response = reply.raw;
-    return new Promise<void>((resolve, reject) => {
+    return new Promise((resolve) => {
       const handler = new ForwardHandler(response, {
         head: (headers) => {
           reply.hijack();
           return this.head(headers, request, visit);
         },
-        failed: (error) => {
-          reject(new Refusal(upstreamProblem(error)) as unknown as Error);
-        },
+        failed: resolve,
       });
       response.once('close', () => {
         if (!response.writableFinished) handler.cancel();
-        resolve();
+        resolve(undefined);
       });
       this.upstreams.pool(visit.decision.route.upstream ?? '').dispatch(this.upstreamRequest(request, visit), handler);
     });
@@ -56,7 +52,7 @@ export class Forwarder {
     const hasBody = raw.headers['content-length'] !== undefined || raw.headers['transfer-encoding'] !== undefined;
     return {
       path: target.path + target.query,
-      method: request.method as Dispatcher.HttpMethod,
+      method: request.method,
       headers: requestHeaders(raw.rawHeaders, raw.headers.connection, {
         apiKeyHeader: this.rules.current.edge.identity.apiKeys?.header,
         dropAuthorization: visit.dropAuthorization,

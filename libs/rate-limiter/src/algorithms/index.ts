@@ -5,9 +5,9 @@ import { tokenBucket, type TokenBucketLimit } from './token-bucket.js';
 export type BucketLimit = TokenBucketLimit;
 
 const algorithms: { readonly [Kind in BucketLimit['kind']]: Algorithm<Extract<BucketLimit, { kind: Kind }>, unknown> } = {
-  tokenBucket: tokenBucket as Algorithm<TokenBucketLimit, unknown>,
+  tokenBucket: tokenBucket,
 };
 
 export function algorithmOf<Limit extends BucketLimit>(limit: Limit): Algorithm<Limit, unknown> {
-  return algorithms[limit.kind] as Algorithm<Limit, unknown>;
+  return algorithms[limit.kind];
 }

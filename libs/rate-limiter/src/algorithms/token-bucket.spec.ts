@@ -7,16 +7,19 @@ const rate = fc.oneof(
   fc.record({ refillTokens: fc.constant(1), refillSeconds: fc.integer({ min: 1, max: 2_592_000 }) }),
   fc.record({ refillTokens: fc.integer({ min: 1, max: 99_999 }), refillSeconds: fc.integer({ min: 1, max: 99_999 }) }),
 );
-const limits = fc.record({ kind: fc.constant('tokenBucket' as const), capacity: fc.integer({ min: 0, max: 1_000_000 }) }).chain((base) =>
-  rate.map((pair) => ({ ...base, ...pair })),
-);
+const limits = fc
+  .record({ kind: fc.constant('tokenBucket' as const), capacity: fc.integer({ min: 0, max: 1_000_000 }) })
+  .chain((base) => rate.map((pair) => ({ ...base, ...pair })));
 
 describe('tokenBucket', () => {
   it('ALG-05: remaining stays within 0..capacity, and a refusal has a wait or a cost that never fits', () => {
-    const steps = fc.array(fc.record({ elapsedUs: fc.integer({ min: -5_000_000, max: 60_000_000 }), cost: fc.integer({ min: 0, max: 15 }) }), {
-      minLength: 1,
-      maxLength: 100,
-    });
+    const steps = fc.array(
+      fc.record({ elapsedUs: fc.integer({ min: -5_000_000, max: 60_000_000 }), cost: fc.integer({ min: 0, max: 15 }) }),
+      {
+        minLength: 1,
+        maxLength: 100,
+      },
+    );
     fc.assert(
       fc.property(limits, steps, (limit, sequence) => {
         let state: TokenBucketState | undefined;
@@ -37,7 +40,9 @@ describe('tokenBucket', () => {
   });
 
   it('RESP-01: waiting exactly as long as told is enough, and a microsecond less is not', () => {
-    const history = fc.array(fc.record({ elapsedUs: fc.nat({ max: 10_000_000 }), cost: fc.integer({ min: 1, max: 20 }) }), { maxLength: 40 });
+    const history = fc.array(fc.record({ elapsedUs: fc.nat({ max: 10_000_000 }), cost: fc.integer({ min: 1, max: 20 }) }), {
+      maxLength: 40,
+    });
     fc.assert(
       fc.property(limits, history, fc.integer({ min: 1, max: 20 }), (limit, past, cost) => {
         let state: TokenBucketState | undefined;

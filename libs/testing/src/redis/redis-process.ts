@@ -33,7 +33,11 @@ export function launchRedis(program: RedisProgram, launch: RedisLaunch): RedisPr
 
 function launchBinary(path: string, launch: RedisLaunch): RedisProcess {
   const child = spawn(path, serverArgs({ via: 'binary', path }, launch), { stdio: ['ignore', 'pipe', 'pipe'] });
-  const pid = child.pid ?? 0;
+  const { pid } = child;
+  if (pid === undefined) {
+    child.on('error', () => undefined);
+    throw new Error(`${path} could not be started`);
+  }
   const signals = { pause: 'SIGSTOP', resume: 'SIGCONT', kill: 'SIGKILL' } as const;
   return {
     ...watch(child, ['sh', '-c', 'kill -KILL "$1"; rm -rf "$2"', 'reaper', String(pid), launch.dir]),

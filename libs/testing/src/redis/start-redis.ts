@@ -85,10 +85,11 @@ async function start(how: RedisProgram, port: number, args: readonly string[]): 
 }
 
 async function untilItAnswers(server: RedisProcess, how: RedisProgram, port: number): Promise<void> {
-  let ended = false;
-  void server.exited.then(() => (ended = true));
-  await waitFor(async () => ended || (await isThere(server, how, port)), { what: 'redis-server answers', timeoutMs: START_TIMEOUT_MS });
-  if (ended) throw new Error('it ended at once');
+  const state = { ended: false };
+  void server.exited.then(() => (state.ended = true));
+  const options = { what: 'redis-server answers', timeoutMs: START_TIMEOUT_MS };
+  await waitFor(async () => state.ended || (await isThere(server, how, port)), options);
+  if (state.ended) throw new Error('it ended at once');
 }
 
 /** Another server may sit on this port while ours is about to give up: the process id tells. In a container ids are others. */

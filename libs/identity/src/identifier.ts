@@ -1,0 +1,119 @@
+import { AddressReader } from './address-reader.js';
+import { apiKeyId } from './api-key.js';
+import { ApiKeys } from './api-keys.js';
+import type { ApiKeyEntry } from './api-key-file.js';
+import type { Caller, Identification, RequestParts } from './caller.js';
+import { readCredentials, type Credentials } from './credentials.js';
+import type { IdentityConfig } from './identity-config.js';
+import { JwtVerifier, type Verification } from './jwt-verifier.js';
+
+export interface IdentifierOptions {
+  /** Keys the digests of API keys. */
+  readonly pepper: string | undefined;
+  readonly log: { warn(message: string): void; log(message: string): void };
+}
+
+const WARN_EVERY_MS = 60_000;
+
+/** Tells who is calling. Only verified credentials name a caller; everything else counts on the address. */
+export class Identifier {
+  private readonly addresses: AddressReader;
+  private warnedAtMs = -WARN_EVERY_MS;
+
+  private constructor(
+    private readonly config: IdentityConfig,
+    private readonly keys: ApiKeys | undefined,
+    private readonly tokens: JwtVerifier,
+    private readonly log: IdentifierOptions['log'],
+  ) {
+    this.addresses = new AddressReader(config.trustedProxies, config.ipv6Prefix);
+  }
+
+  /** @throws Error that says what is missing: the pepper, the key file, a JWKS file */
+  static create(config: IdentityConfig, { pepper, log }: IdentifierOptions): Identifier {
+    if (config.apiKeys !== undefined && pepper === undefined) {
+      throw new Error('API_KEY_PEPPER: missing; the edge document names a key file, whose digests it keys');
+    }
+    const keys = config.apiKeys === undefined ? undefined : new ApiKeys(config.apiKeys.file, pepper ?? '', log);
+    return new Identifier(config, keys, new JwtVerifier(config.jwt, log), log);
+  }
+
+  /** Synchronous unless a token has to be verified. */
+  identify(request: RequestParts): Identification | Promise<Identification> {
+    const caller = this.address(request);
+    const credentials = readCredentials(request.rawHeaders, this.config.apiKeys?.header, this.tokens.configured);
+    if (credentials === 'conflicting') return conflicting(caller, 'A credential field is repeated with different values.');
+    const { apiKey, bearer } = credentials;
+    if (apiKey === undefined && bearer === undefined) return { kind: 'anonymous', caller };
+    const entry = apiKey === undefined ? undefined : this.keys?.find(apiKey);
+    if (bearer === undefined) return conclude(caller, credentials, entry, undefined);
+    const verification = this.tokens.verify(bearer);
+    if (verification instanceof Promise) return verification.then((done) => conclude(caller, credentials, entry, done));
+    return conclude(caller, credentials, entry, verification);
+  }
+
+  /** The caller by address alone. */
+  address(request: RequestParts): Caller {
+    const ip = this.addresses.read(request);
+    if (ip === 'unknown') this.warnAddressless();
+    return { tenant: undefined, user: undefined, apiKey: undefined, ip };
+  }
+
+  /** Whether what this peer says about forwarding is believed. */
+  trusts(peerAddress: string | undefined): boolean {
+    return this.addresses.trusts(peerAddress);
+  }
+
+  close(): void {
+    this.keys?.close();
+    this.tokens.close();
+  }
+
+  private warnAddressless(): void {
+    const nowMs = performance.now();
+    if (nowMs - this.warnedAtMs < WARN_EVERY_MS) return;
+    this.warnedAtMs = nowMs;
+    this.log.warn('requests arrive on connections without an address (a Unix socket?); they share one bucket');
+  }
+}
+
+function conclude(
+  anonymous: Caller,
+  credentials: Exclude<Credentials, 'conflicting'>,
+  entry: ApiKeyEntry | undefined,
+  verification: Verification | undefined,
+): Identification {
+  const claims = verification !== undefined && 'claims' in verification ? verification.claims : undefined;
+  if (entry === undefined && claims === undefined) {
+    const unavailable = verification !== undefined && 'failed' in verification && verification.failed === 'keys-unavailable';
+    if (unavailable)
+      return {
+        kind: 'rejected',
+        caller: anonymous,
+        reason: 'keys-unavailable',
+        detail: 'The keys that verify tokens cannot be had at the moment.',
+      };
+    return { kind: 'rejected', caller: anonymous, reason: 'invalid-credential', detail: 'The credential was not accepted.' };
+  }
+  if (entry !== undefined && claims !== undefined && disagree(entry, claims)) {
+    return conflicting(anonymous, 'Two credentials name different callers.');
+  }
+  return {
+    kind: 'identified',
+    caller: {
+      tenant: claims?.tenant ?? entry?.tenant,
+      user: claims?.user ?? entry?.user,
+      apiKey: entry === undefined ? undefined : apiKeyId(entry.digest),
+      ip: anonymous.ip,
+    },
+    dropAuthorization: credentials.bearer !== undefined && claims === undefined,
+  };
+}
+
+function disagree(entry: ApiKeyEntry, claims: { readonly tenant: string; readonly user: string | undefined }): boolean {
+  return entry.tenant !== claims.tenant || (entry.user !== undefined && claims.user !== undefined && entry.user !== claims.user);
+}
+
+function conflicting(caller: Caller, detail: string): Identification {
+  return { kind: 'rejected', caller, reason: 'conflicting-credentials', detail };
+}

@@ -1,0 +1,7 @@
+/** Who is calling: API keys, JWTs, addresses behind trusted proxies. */
+export { partitionOfAddress } from './addresses.js';
+export { apiKeyId, createApiKey, digestApiKey, looksLikeApiKey } from './api-key.js';
+export { KeyFileError, appendApiKey, removeApiKey, type ApiKeyEntry } from './api-key-file.js';
+export type { Caller, Identification, RequestParts } from './caller.js';
+export { Identifier, type IdentifierOptions } from './identifier.js';
+export type { IdentityConfig, JwtIssuer } from './identity-config.js';

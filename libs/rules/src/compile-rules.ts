@@ -1,0 +1,65 @@
+import { compileDocumentPolicies, policiesOn } from './compile-policies.js';
+import { uncovered } from './coverage.js';
+import { withHead } from './documents/check-edge.js';
+import type { EdgeDocument, RouteOptions } from './documents/edge-document.js';
+import type { LimitsDocument } from './documents/limits-document.js';
+import { DocumentError, show, type Problem } from './documents/problem.js';
+import { toEdgeConfig } from './edge-config.js';
+import { RATE_LIMIT_ROUTE, UNMATCHED_ROUTE, type Route } from './model.js';
+import type { OwnedRoute } from './owned.js';
+import { Rules } from './rules.js';
+
+const builtIn = (name: string, path: string): Route => ({
+  name,
+  methods: name === RATE_LIMIT_ROUTE ? ['GET', 'HEAD'] : undefined,
+  path,
+  upstream: undefined,
+  criticality: 'sheddable',
+  failureMode: 'open',
+  cost: 1,
+  auth: 'optional',
+});
+
+/**
+ * Joins both documents and what the edge's own controllers declare.
+ * @throws DocumentError where one names what the other lacks, or where any caller on any route would be without an enforcing policy
+ */
+export function compileRules(edge: EdgeDocument, limits: LimitsDocument, owned: readonly OwnedRoute[]): Rules {
+  const routes = new Map<string, Route>([
+    ...edge.routes.map((route) => [route.name, toRoute(route)] as const),
+    ...owned.map(({ route }) => [route.name, route] as const),
+    [UNMATCHED_ROUTE, builtIn(UNMATCHED_ROUTE, '*')],
+    [RATE_LIMIT_ROUTE, builtIn(RATE_LIMIT_ROUTE, '/rate-limit')],
+  ]);
+  const unknown = unknownRoutes(limits, routes);
+  if (unknown.length > 0) throw new DocumentError(unknown);
+  const ownedByName = new Map(owned.map((one) => [one.route.name, one]));
+  const document = compileDocumentPolicies(limits);
+  const policies = new Map([...routes.values()].map((route) => [route.name, policiesOn(route, ownedByName.get(route.name), document)]));
+  const bare = uncovered(limits, routes.values(), ownedByName, policies);
+  if (bare.length > 0) throw new DocumentError(bare);
+  const tiers = new Map([...(limits.tenants ?? [])].map(([tenant, { tier }]) => [tenant, tier]));
+  return new Rules(limits.revision ?? 0, toEdgeConfig(edge), routes, tiers, policies);
+}
+
+function toRoute({ name, methods, path, upstream, criticality, failureMode, cost, auth }: RouteOptions): Route {
+  return { name, methods: methods && withHead(methods), path, upstream, criticality, failureMode, cost, auth };
+}
+
+/** A limit for a route that does not exist would never apply: most likely a slip of the pen. */
+function unknownRoutes(limits: LimitsDocument, routes: ReadonlyMap<string, Route>): readonly Problem[] {
+  const allowed = `a route of the edge: ${[...routes.keys()].join(', ')}`;
+  const problems: Problem[] = [];
+  const check = (name: string | undefined, path: string): void => {
+    if (name !== undefined && !routes.has(name)) problems.push({ file: limits.file, path, found: show(name), allowed });
+  };
+  limits.policies.forEach((policy, i) => {
+    policy.routes?.forEach((name, j) => {
+      check(name, `policies[${i}].routes[${j}]`);
+    });
+    policy.limits.forEach((limit, j) => {
+      check(limit.route, `policies[${i}].limits[${j}].route`);
+    });
+  });
+  return problems;
+}

@@ -1,0 +1,72 @@
+import { Transform } from 'class-transformer';
+import { IsOptional, ValidateBy, type ValidationOptions } from 'class-validator';
+import { SchemaPart } from './schema-part.js';
+import ipaddr from 'ipaddr.js';
+import { isIP } from 'node:net';
+
+type Class = new () => object;
+
+/** A mapping of free names to options of one class; read by `readDocument`, which makes it a Map. */
+export interface RecordShape {
+  readonly of: () => Class;
+  readonly names: RegExp;
+  readonly namesAllowed: string;
+}
+
+const RECORD = Symbol('record');
+
+export function recordShapes(prototype: object): ReadonlyMap<string, RecordShape> {
+  return (Reflect.getMetadata(RECORD, prototype) as Map<string, RecordShape> | undefined) ?? new Map<string, RecordShape>();
+}
+
+export function IsRecordOf(of: () => Class, names: RegExp, namesAllowed: string): PropertyDecorator {
+  return (prototype, property) => {
+    Reflect.defineMetadata(RECORD, new Map([...recordShapes(prototype), [String(property), { of, names, namesAllowed }]]), prototype);
+    // Kept as it is: the transformer would copy it into an object whose own names matter.
+    Transform(({ obj, key }: { obj: Record<string, unknown>; key: string }) => obj[key])(prototype, property);
+    ValidateBy({ name: 'isRecord', validator: { validate: isPlainMapping, defaultMessage: () => 'a mapping' } })(prototype, property);
+    SchemaPart({ type: 'object', propertyNames: { pattern: names.source }, additionalProperties: { $ref: `#/definitions/${of().name}` } })(
+      prototype,
+      property,
+    );
+  };
+}
+
+/** A part of the format that this version refuses, whatever it holds. */
+export function LaterVersion(why: string): PropertyDecorator {
+  return (prototype, property) => {
+    IsOptional()(prototype, property);
+    ValidateBy({ name: 'laterVersion', validator: { validate: () => false, defaultMessage: () => `nothing: ${why}` } })(
+      prototype,
+      property,
+    );
+    SchemaPart({ not: {}, description: why })(prototype, property);
+  };
+}
+
+export function IsCidr(options: ValidationOptions): PropertyDecorator {
+  const message = 'an address such as 10.0.0.1 or a CIDR such as 10.0.0.0/8';
+  return ValidateBy({ name: 'isCidr', validator: { validate: isCidr, defaultMessage: () => message } }, { ...options, message });
+}
+
+export function IsHttpOrigin(): PropertyDecorator {
+  const message = 'http://host[:port] or https://host[:port], without path, query or credentials';
+  return ValidateBy({ name: 'isHttpOrigin', validator: { validate: isHttpOrigin, defaultMessage: () => message } });
+}
+
+export function isPlainMapping(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isCidr(value: unknown): boolean {
+  if (typeof value !== 'string') return false;
+  const [address = '', ...rest] = value.split('/');
+  if (isIP(address) === 0) return false;
+  return rest.length === 0 || (rest.length === 1 && ipaddr.isValidCIDR(value));
+}
+
+function isHttpOrigin(value: unknown): boolean {
+  if (typeof value !== 'string' || !/^https?:\/\//.test(value) || !URL.canParse(value)) return false;
+  const url = new URL(value);
+  return url.pathname === '/' && url.search === '' && url.hash === '' && url.username === '' && url.password === '' && !value.includes('?');
+}

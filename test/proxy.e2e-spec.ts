@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { answerAfter, drip, resetConnection, waitFor } from '#libs/testing';
+import { bucket, policy, startEdge, type TestEdge } from './support/edge.js';
+import { ask, askRaw, tally, times } from './support/http.js';
+
+describe('the proxy', () => {
+  let edge: TestEdge;
+  beforeAll(async () => {
+    edge = await startEdge({
+      routes: [
+        { name: 'all', path: '/*' },
+        { name: 'tight', path: '/tight' },
+      ],
+      policies: [policy('wide', ['ip'], bucket(10_000, 1000)), policy('tight', ['ip', 'route'], bucket(1, '1/600'), { routes: ['tight'] })],
+    });
+  });
+  afterAll(() => edge.close());
+
+  it('passes method, path, query, body and answer through', async () => {
+    edge.backend.forget();
+    edge.backend.handleWith((request, response) => {
+      response.writeHead(201, 'Made', { 'X-Made': 'yes', 'Set-Cookie': ['a=1', 'b=2'] });
+      request.pipe(response);
+    });
+    const answer = await ask(edge.url, '/things/1?q=a%20b&q=2', { method: 'PUT', headers: { 'content-type': 'text/odd' }, body: 'a body' });
+    expect([answer.status, answer.text, answer.headers['x-made'], answer.headers['set-cookie']]).toEqual([
+      201,
+      'a body',
+      'yes',
+      ['a=1', 'b=2'],
+    ]);
+    expect(edge.backend.requests[0]).toMatchObject({ method: 'PUT', url: '/things/1?q=a%20b&q=2', bodyText: 'a body' });
+  });
+
+  it('streams: the first bytes arrive while the upstream is still sending', async () => {
+    edge.backend.handleWith(drip(['one', 'two', 'three'], 60));
+    const partial = await askRaw(edge.url, 'GET /stream HTTP/1.1\r\nHost: x\r\n\r\n', /one/);
+    expect(partial).not.toContain('three');
+  });
+
+  it('refuses before any byte of the body is read', async () => {
+    edge.backend.handleWith((_request, response) => response.end('ok'));
+    await ask(edge.url, '/tight');
+    edge.backend.forget();
+    const answer = await askRaw(edge.url, 'POST /tight HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n', /\r\n\r\n[\s\S]*quota/);
+    expect(answer).toMatch(/^HTTP\/1\.1 429/);
+    expect(edge.backend.requests).toEqual([]);
+  });
+
+  it('answers 502 where the upstream breaks off before its head, and cuts the connection where it does so in the body', async () => {
+    edge.backend.handleWith(resetConnection());
+    const early = await ask(edge.url, '/x');
+    expect([early.status, early.headers['content-type']]).toEqual([502, 'application/problem+json']);
+    edge.backend.handleWith((_request, response) => {
+      response.writeHead(200, { 'content-length': '100' });
+      response.write('half');
+      setTimeout(() => response.destroy(), 20);
+    });
+    await expect(ask(edge.url, '/x')).rejects.toThrow();
+  });
+
+  it('cancels the upstream call when the caller leaves', async () => {
+    edge.backend.forget();
+    edge.backend.handleWith(answerAfter(5000));
+    await askRaw(edge.url, 'GET /left HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', /./).catch(() => undefined);
+    await waitFor(() => edge.backend.requests.some(({ aborted }) => aborted), { what: 'the upstream call to be cancelled' });
+    expect((await ask(edge.gateway.adminUrl, '/metrics')).text).toMatch(/esclusa_in_flight\{criticality="sheddable"\} 0/);
+  });
+
+  it('ALG-17: an upstream that fails late gives nothing back: no credit, no negative state', async () => {
+    const failing = await startEdge({
+      policies: [policy('ten', ['tenant'], bucket(10, 10)), policy('wide', ['ip'], bucket(1000, 100))],
+      callers: { a: { tenant: 'a' } },
+    });
+    failing.backend.handleWith((_request, response) => {
+      setTimeout(() => response.writeHead(500).end(), 1500);
+    });
+    const as = { headers: { 'x-api-key': failing.keys.a ?? '' } };
+    expect(tally(await times(10, () => ask(failing.url, '/x', as)))).toEqual({ 500: 10 });
+    failing.backend.handleWith((_request, response) => response.end('ok'));
+    const burst = await times(25, () => ask(failing.url, '/x', as));
+    // Ten from the refilled bucket; another refill of one may fall into the burst itself.
+    expect([10, 11, 12]).toContain(tally(burst)[200]);
+    await failing.close();
+  });
+});
