@@ -32,7 +32,7 @@ export class ProblemFilter implements ExceptionFilter {
       .code(refusal.problem.status)
       .header('Cache-Control', 'no-store')
       .header('Content-Type', 'application/problem+json')
-      .send(JSON.stringify(refusal.problem));
+      .send(Buffer.from(JSON.stringify(refusal.problem)));
   }
 
   private toRefusal(thrown: unknown): Refusal {

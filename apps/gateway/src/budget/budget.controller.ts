@@ -2,7 +2,7 @@ import { Controller, Get, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Admission } from '#libs/admission';
 import { Identifier, type Caller } from '#libs/identity';
-import type { Route } from '#libs/rules';
+import { RATE_LIMIT_ROUTE, UNMATCHED_ROUTE, type Route } from '#libs/rules';
 import { partsOf } from '../admission/arrival.js';
 import { rejected } from '../admission/complaints.js';
 import { Refusal, plainProblem, storeUnavailable } from '../answers/problem.js';
@@ -50,7 +50,8 @@ export class BudgetController {
 
   private routesNamed(name: string | undefined): readonly Route[] {
     const { routes } = this.rules.current;
-    if (name === undefined) return [...routes.values()];
+    // The built-in routes are charged to addresses, whoever asks; an identified caller has no budget there.
+    if (name === undefined) return [...routes.values()].filter(({ name: own }) => own !== UNMATCHED_ROUTE && own !== RATE_LIMIT_ROUTE);
     const route = routes.get(name);
     if (route === undefined) throw new Refusal(plainProblem(404, 'Not Found', 'No route has this name.'));
     return [route];

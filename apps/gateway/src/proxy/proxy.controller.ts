@@ -16,7 +16,7 @@ export class ProxyController {
     private readonly metrics: DecisionMetrics,
   ) {}
 
-  @All('*path')
+  @All('*')
   async forward(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const visit = visitOf(request);
     if (visit === undefined) throw new Error('a request reached the proxy without admission');
