@@ -26,8 +26,18 @@ module.exports = {
       from: { path: '^(apps|test|bench)/|^libs/([^/]+)/' },
       to: { path: '^libs/[^/]+/src/(?!index\\.ts$)', pathNot: '^libs/$1/' },
     },
-    { name: 'redis-alone-imports-ioredis', severity: 'error', from: { path: '^(apps|libs|test|bench)/', pathNot: '^libs/(redis|testing)/' }, to: { path: 'node_modules/ioredis' } },
-    { name: 'testing-only-in-tests', severity: 'error', from: { path: '^(apps|libs)/', pathNot: '(spec|contract)\\.ts$|^libs/testing/|/test/' }, to: { path: '^libs/testing/' } },
+    {
+      name: 'redis-alone-imports-ioredis',
+      severity: 'error',
+      from: { path: '^(apps|libs|test|bench)/', pathNot: '^libs/(redis|testing)/' },
+      to: { path: 'node_modules/ioredis' },
+    },
+    {
+      name: 'testing-only-in-tests',
+      severity: 'error',
+      from: { path: '^(apps|libs)/', pathNot: '(spec|contract)\\.ts$|^libs/testing/|/test/' },
+      to: { path: '^libs/testing/' },
+    },
     {
       name: 'pure-files',
       severity: 'error',
@@ -45,6 +55,10 @@ module.exports = {
     doNotFollow: { path: 'node_modules' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
-    enhancedResolveOptions: { conditionNames: ['source', 'import', 'node', 'default'], exportsFields: ['exports'], extensions: ['.ts', '.js', '.json'] },
+    enhancedResolveOptions: {
+      conditionNames: ['source', 'import', 'node', 'default'],
+      exportsFields: ['exports'],
+      extensions: ['.ts', '.js', '.json'],
+    },
   },
 };

@@ -6,7 +6,7 @@ import { ExportsModule } from '../apps/gateway/src/examples/exports.controller.j
 import { bucket, policy, startEdge, WIDE, type TestEdge } from './support/edge.js';
 import { ask, tally, times } from './support/http.js';
 
-const never = (capacity: number) => ({ tokenBucket: { capacity, refillPerSecond: '1/3600' } });
+const never = (capacity: number) => ({ tokenBucket: { capacity, refillPerSecond: `${capacity}/3600` } });
 
 @Controller('layers')
 @RateLimit('a', never(10))
@@ -78,7 +78,7 @@ class GuardedTwice {
   }
 }
 
-@Module({ controllers: [Layers, Child, Versioned, sameName('one'), sameName('two'), GuardedTwice] })
+@Module({ controllers: [Layers, Child, Versioned, sameName('one'), sameName('two'), GuardedTwice], providers: [AdmissionGuard] })
 class Feature {}
 
 @Module({ imports: [Feature, ExportsModule] })

@@ -56,7 +56,7 @@ describe('what no route matches', () => {
   it('HTTP-07: is 404 until the address is over its limit, then 429, and real routes share that limit', async () => {
     const edge = await startEdge({
       routes: [{ name: 'real', path: '/real', methods: ['GET'] }],
-      policies: [policy('address', ['ip'], bucket(20, '1/600'))],
+      policies: [policy('address', ['ip'], bucket(20, '20/3600'))],
     });
     const odd = (i: number): string => [`/nothing/${i}`, `/a%zz${i}`, `/real/../${i}`, `/${'x'.repeat(300)}${i}`][i % 4]!;
     const answers: Answer[] = [];

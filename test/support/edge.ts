@@ -59,10 +59,8 @@ export function writeEdge(backendUrl: string, options: EdgeOptions): EdgeFiles {
     ...options.edge,
   };
   writeFileSync(join(folder, 'edge.yaml'), stringify(edge));
-  writeFileSync(
-    join(folder, 'limits.yaml'),
-    stringify({ version: 1, revision: 7, tenants: options.tenants ?? {}, policies: options.policies }),
-  );
+  const policies = options.policies.some(coversIdentified) ? options.policies : [...options.policies, WIDE_TENANT];
+  writeFileSync(join(folder, 'limits.yaml'), stringify({ version: 1, revision: 7, tenants: options.tenants ?? {}, policies }));
   return {
     folder,
     keyFile,
@@ -124,6 +122,12 @@ export const policy = (name: string, per: readonly string[], limit: Json, more: 
   limits: [{ default: true, ...limit }],
   ...more,
 });
+
+/** Tests about addresses need not say what identified callers may do, but documents must. */
+const WIDE_TENANT = policy('wide-tenant', ['tenant'], bucket(100_000, 1000));
+
+const coversIdentified = ({ per, routes, callers }: Json): boolean =>
+  routes === undefined && (callers === 'all' || ['tenant', 'user', 'apiKey'].some((name) => (per as string[]).includes(name)));
 
 /** Wide enough never to matter. */
 export const WIDE = [policy('wide-ip', ['ip'], bucket(100_000, 1000))];

@@ -49,6 +49,9 @@ export class GatewayModule {
       imports: [DiscoveryModule, ...features],
       controllers: [BudgetController, ProxyController],
       providers,
+      // Features may inject these; they cannot import this module, which imports them.
+      global: true,
+      exports: [Admission, ArrivalReader, DecisionObserver, EdgeRules, GatewayEnv, Identifier],
     };
   }
 }

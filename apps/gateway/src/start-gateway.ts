@@ -34,8 +34,11 @@ const DRAIN_MS = 8000;
  */
 export async function startGateway(env: GatewayEnv, features: NonNullable<ModuleMetadata['imports']> = []): Promise<RunningGateway> {
   const logger = makeLogger(env);
-  const options: Readonly<NestApplicationOptions> = { logger, abortOnError: false, bufferLogs: false };
+  // A start that fails is told once, by whoever called: Nest's own account of it stays in the buffer.
+  const options: Readonly<NestApplicationOptions> = { bufferLogs: true, autoFlushLogs: false, abortOnError: false };
   const app = await NestFactory.create<NestFastifyApplication>(GatewayModule.register(env, features), createGatewayAdapter(), options);
+  app.useLogger(logger);
+  app.flushLogs();
   configureGateway(app);
   const lifecycle = new Lifecycle();
   const admin = await NestFactory.create<NestFastifyApplication>(

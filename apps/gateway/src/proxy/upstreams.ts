@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Pool } from 'undici';
 import { EdgeRules } from '../edge/edge-rules.js';
 
@@ -7,7 +7,7 @@ const MAX_CONNECTIONS = 256;
 
 /** Keep-alive connection pools, one per upstream of the edge document, opened on first use. */
 @Injectable()
-export class Upstreams implements OnModuleDestroy {
+export class Upstreams implements OnApplicationShutdown {
   private readonly pools = new Map<string, Pool>();
 
   constructor(private readonly rules: EdgeRules) {}
@@ -34,7 +34,8 @@ export class Upstreams implements OnModuleDestroy {
     });
   }
 
-  async onModuleDestroy(): Promise<void> {
+  /** After the last response. */
+  async onApplicationShutdown(): Promise<void> {
     await Promise.all([...this.pools.values()].map((pool) => pool.close()));
   }
 }

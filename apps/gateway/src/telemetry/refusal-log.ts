@@ -1,4 +1,4 @@
-import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { isViolated, type Decision } from '#libs/admission';
 
 interface Line {
@@ -14,7 +14,7 @@ const MAX_LINES_PER_SECOND = 1000;
 
 /** Refusals, one line per caller, policy and second, with a count: a flood costs lines by its callers, not by its requests. */
 @Injectable()
-export class RefusalLog implements OnModuleDestroy {
+export class RefusalLog implements OnApplicationShutdown {
   private readonly logger = new Logger('Refusals');
   private lines = new Map<string, Line>();
   private timer: NodeJS.Timeout | undefined;
@@ -33,7 +33,7 @@ export class RefusalLog implements OnModuleDestroy {
     }, 1000).unref();
   }
 
-  onModuleDestroy(): void {
+  onApplicationShutdown(): void {
     this.flush();
   }
 
