@@ -1,24 +1,40 @@
 import { defaultMetadataStorage } from 'class-transformer/cjs/storage.js';
+import { ValidationTypes } from 'class-validator';
 import { validationMetadatasToSchemas } from 'class-validator-jsonschema';
-import { EdgeDocument } from './documents/edge-document.js';
-import { LimitsDocument } from './documents/limits-document.js';
+import * as edgeClasses from './documents/edge-document.js';
+import * as fieldClasses from './documents/limit-fields.js';
+import * as limitsClasses from './documents/limits-document.js';
 
 type Schema = Record<string, unknown>;
+
+const classes: readonly (new () => object)[] = [edgeClasses, limitsClasses, fieldClasses].flatMap((module) => Object.values(module));
 
 /** JSON Schemas (draft-07) of both documents, made from the classes that validate them. */
 export function documentSchemas(): { readonly edge: Schema; readonly limits: Schema } {
   const definitions = validationMetadatasToSchemas({
     classTransformerMetadataStorage: defaultMetadataStorage,
     refPointerPrefix: '#/definitions/',
+    // What our own validators mean is said beside them; their TypeScript type says nothing.
+    additionalConverters: { [ValidationTypes.CUSTOM_VALIDATION]: {} },
   }) as Record<string, Schema>;
-  for (const definition of Object.values(definitions)) definition.additionalProperties = false;
+  for (const of of classes) finish(definitions[of.name] ?? {}, new of());
   const of = (root: string, title: string): Schema => ({
     $schema: 'http://json-schema.org/draft-07/schema#',
     title,
     ...definitions[root],
     definitions: reachable(root, definitions),
   });
-  return { edge: of(EdgeDocument.name, 'Esclusa edge document'), limits: of(LimitsDocument.name, 'Esclusa limits document') };
+  return {
+    edge: of(edgeClasses.EdgeDocument.name, 'Esclusa edge document'),
+    limits: of(limitsClasses.LimitsDocument.name, 'Esclusa limits document'),
+  };
+}
+
+/** Unknown fields are errors; a field with a default may be left out. */
+function finish(schema: Schema, defaults: object): void {
+  const given = new Set(Object.entries(defaults).flatMap(([name, value]) => (value === undefined ? [] : [name])));
+  schema.additionalProperties = false;
+  schema.required = ((schema.required as string[] | undefined) ?? []).filter((name) => !given.has(name));
 }
 
 /** The definitions that a root refers to, directly or not. */

@@ -1,0 +1,191 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { stringify } from 'yaml';
+import { compileRules, explain, loadEdgeDocument, loadLimitsDocument, type OwnedRoute, type Rules } from '#libs/rules';
+
+const fixtures = fileURLToPath(new URL('./fixtures/', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'esclusa-'));
+const edge = loadEdgeDocument(join(fixtures, 'good-edge.yaml'));
+const good = compileRules(edge, loadLimitsDocument(join(fixtures, 'good-limits.yaml')), []);
+
+type Json = Readonly<Record<string, unknown>>;
+const bucket = (capacity: number) => ({ tokenBucket: { capacity, refillPerSecond: 100 } });
+let files = 0;
+const compile = (policies: readonly Json[], owned: readonly OwnedRoute[] = [], tenants: Json = {}): Rules => {
+  files += 1;
+  const file = join(folder, `limits-${files}.yaml`);
+  writeFileSync(file, stringify({ version: 1, tenants, policies }));
+  return compileRules(edge, loadLimitsDocument(file), owned);
+};
+const address = { name: 'address', per: ['ip'], limits: [{ default: true, ...bucket(60) }] };
+const tenant = { name: 'tenant', per: ['tenant'], limits: [{ default: true, ...bucket(60) }] };
+const resolved = (rules: Rules, route: string, subject: { tenant?: string; user?: string; ip: string }) =>
+  rules.resolve(rules.routes.get(route)!, subject).map(({ applied, key }) => [applied.policy, applied.selector, key]);
+
+describe('resolution', () => {
+  it.each([
+    ['search', 'acme', 'tenant=acme, route=search'],
+    ['orders.read', 'acme', 'tenant=acme'],
+    ['search', 'initech', 'route=search'],
+    ['orders.read', 'initech', 'default'],
+    ['orders.read', 'nobody', 'default'],
+  ])('on %s, tenant %s gets the limit by %s: most specific wins', (route, name, selector) => {
+    expect(resolved(good, route, { tenant: name, ip: 'x' })[0]).toEqual([
+      'requests',
+      selector,
+      `rl1:{tenant:${name}}:requests:route:${route}`,
+    ]);
+  });
+
+  it('a tier and a route together beat a tenant alone', () => {
+    const limits = [
+      { default: true, ...bucket(1) },
+      { tenant: 't', ...bucket(2) },
+      { tier: 'pro', route: 'search', ...bucket(3) },
+    ];
+    const rules = compile([{ name: 'p', per: ['tenant'], limits }, address], [], { t: { tier: 'pro' } });
+    expect(resolved(rules, 'search', { tenant: 't', ip: 'x' })[0]?.[1]).toBe('tier=pro, route=search');
+    expect(resolved(rules, 'latest', { tenant: 't', ip: 'x' })[0]?.[1]).toBe('tenant=t');
+  });
+
+  it('policies per tenant are for identified callers, per address for anonymous ones, the rest for all', () => {
+    const rules = compile([tenant, address, { name: 'all', per: ['route'], limits: [{ default: true, ...bucket(9) }] }]);
+    expect(resolved(rules, 'latest', { tenant: 't', ip: 'x' }).map(([name]) => name)).toEqual(['tenant', 'all']);
+    expect(resolved(rules, 'latest', { ip: 'x' }).map(([name]) => name)).toEqual(['address', 'all']);
+  });
+
+  it('leaves unlimited policies out, and knows which policies are for which routes', () => {
+    expect(resolved(good, 'search', { tenant: 'acme', user: 'u', ip: 'x' }).map(([name]) => name)).toEqual(['requests']);
+    expect(resolved(good, 'search', { tenant: 'initech', user: 'u', ip: 'x' }).map(([name]) => name)).toEqual(['requests', 'trial']);
+    expect(resolved(good, 'latest', { tenant: 'initech', user: 'u', ip: 'x' }).map(([name]) => name)).toEqual(['requests']);
+  });
+
+  it('ALG-19: two policies that differ only in their window both apply', () => {
+    const rules = compile([
+      tenant,
+      { ...tenant, name: 'long', limits: [{ default: true, tokenBucket: { capacity: 60, refillPerSecond: '1/60' } }] },
+      address,
+    ]);
+    expect(resolved(rules, 'latest', { tenant: 't', ip: 'x' })).toHaveLength(2);
+  });
+
+  it('CFG-17: the order of limits and policies never matters', () => {
+    const limits = [
+      { default: true, ...bucket(1) },
+      { tier: 'pro', ...bucket(2) },
+      { route: 'search', ...bucket(3) },
+      { tenant: 't', ...bucket(4) },
+      { tier: 'pro', route: 'search', ...bucket(5) },
+      { tenant: 't', route: 'search', ...bucket(6) },
+    ];
+    const verdicts = (order: readonly Json[], policies: (p: Json) => readonly Json[]): string => {
+      const rules = compile(policies({ name: 'p', per: ['tenant'], limits: order }), [], { t: { tier: 'pro' }, u: { tier: 'pro' } });
+      const cases = ['search', 'latest'].flatMap((route) =>
+        ['t', 'u', 'v'].map((name) => resolved(rules, route, { tenant: name, ip: 'x' })),
+      );
+      return JSON.stringify(cases.map((checks) => [...checks].sort()));
+    };
+    const reference = verdicts(limits, (p) => [p, tenant, address]);
+    fc.assert(
+      fc.property(fc.shuffledSubarray(limits, { minLength: limits.length }), fc.boolean(), (order, swapped) => {
+        return verdicts(order, (p) => (swapped ? [address, tenant, p] : [p, tenant, address])) === reference;
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe('coverage', () => {
+  it.each<[string, readonly Json[], RegExp]>([
+    ['identified callers', [address], /route orders\.read for identified callers of no tier/],
+    ['anonymous callers', [tenant], /route orders\.read for anonymous callers/],
+    ['callers whose only policy is shadow', [{ ...tenant, shadow: true }, address], /for identified callers/],
+    [
+      'a tier whose only limit is shadow',
+      [{ ...tenant, limits: [...tenant.limits, { tier: 'pro', shadow: true, ...bucket(1) }] }, address],
+      /for callers of tier pro/,
+    ],
+    [
+      'a tenant whose only limit is shadow',
+      [{ ...tenant, limits: [...tenant.limits, { tenant: 't', shadow: true, ...bucket(1) }] }, address],
+      /for tenant t;/,
+    ],
+    [
+      'one route',
+      [tenant, { ...address, routes: ['orders.read', 'order', 'latest', 'orders.write', 'unmatched', 'rate-limit'] }],
+      /route search for anonymous callers/,
+    ],
+    [
+      'what no route matches',
+      [tenant, { ...address, routes: ['orders.read', 'order', 'latest', 'orders.write', 'search', 'rate-limit'] }],
+      /route unmatched/,
+    ],
+  ])('refuses documents that leave %s without an enforcing policy', (_who, policies, told) => {
+    expect(() => compile(policies)).toThrow(told);
+  });
+
+  it('takes an explicit unlimited for what it says', () => {
+    expect(() => compile([{ ...tenant, limits: [...tenant.limits, { tenant: 'ours', unlimited: true }] }, address])).not.toThrow();
+  });
+
+  it('refuses limits for routes that do not exist, and names those that do', () => {
+    expect(() => compile([tenant, { ...address, routes: ['serach'] }])).toThrow(
+      /policies\[1\]\.routes\[0\]: found "serach"; allowed: .*search/,
+    );
+    expect(() => compile([{ ...tenant, limits: [...tenant.limits, { route: 'none', ...bucket(1) }] }, address])).toThrow(
+      /limits\[1\]\.route/,
+    );
+  });
+});
+
+describe('routes of the edge itself', () => {
+  const owned = (more: Partial<OwnedRoute>): OwnedRoute => ({
+    route: { ...good.routes.get('search')!, name: 'GET /own', upstream: undefined },
+    policies: [],
+    skip: undefined,
+    ...more,
+  });
+
+  it('refuse a decorator’s limit by the same rules, naming the route', () => {
+    const policies = [{ name: 'Own', limit: bucket(5) }];
+    expect(() => compile([tenant, address], [owned({ policies })])).toThrow(
+      /@RateLimit on GET \/own: Own: found "Own"; allowed: a name of a-z/,
+    );
+  });
+
+  it('need cover too, unless they skip admission altogether', () => {
+    const some = [
+      { ...tenant, routes: ['orders.read', 'order', 'latest', 'orders.write', 'search'] },
+      { ...address, routes: ['orders.read', 'order', 'latest', 'orders.write', 'search', 'unmatched', 'rate-limit'] },
+    ];
+    expect(() => compile(some, [owned({})])).toThrow(/route GET \/own for anonymous callers/);
+    expect(() => compile(some, [owned({ skip: 'all' })])).not.toThrow();
+    expect(() => compile(some, [owned({ policies: [{ name: 'own', limit: bucket(5) }] })])).not.toThrow();
+  });
+});
+
+describe('explain', () => {
+  it('says which limit of each policy applies, over which others, and where it is counted', () => {
+    expect(explain(good, { tenant: 'acme', route: 'search' })).toBe(
+      [
+        'route search (any method /search, cost 1, failure mode open), tenant acme, tier enterprise',
+        '  requests: a bucket of 400, refilled by 200 a second by tenant=acme, route=search',
+        '      over a bucket of 100, refilled by 50 a second by tier=enterprise, route=search',
+        '      over a bucket of 3000, refilled by 1 every 10 s by tenant=acme',
+        '      over a bucket of 10, refilled by 5 a second by route=search',
+        '      over a bucket of 2000, refilled by 1000 a second by tier=enterprise',
+        '      over a bucket of 40, refilled by 20 a second by default',
+        '      counted in rl1:{tenant:acme}:requests:route:search',
+        '  trial: unlimited by tenant=acme, shadow',
+        '      over a bucket of 5, refilled by 1 every 3600 s by default, shadow',
+        '      counted in rl1:{tenant:acme}:trial',
+        '  per-address: does not apply, it is for anonymous callers',
+      ].join('\n'),
+    );
+    expect(() => explain(good, { route: 'none' })).toThrow('no route is called none');
+  });
+});
