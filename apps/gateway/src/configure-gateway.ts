@@ -20,7 +20,7 @@ export function createGatewayAdapter(): FastifyAdapter {
 
 /** To be called before `init()` or `listen()`. */
 export function configureGateway(app: NestFastifyApplication): void {
-  const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
+  const fastify = app.getHttpAdapter().getInstance();
   for (const method of METHODS) {
     if (!fastify.supportedMethods.includes(method) && method !== 'CONNECT') fastify.addHttpMethod(method, { hasBody: true });
   }

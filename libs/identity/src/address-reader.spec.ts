@@ -32,7 +32,7 @@ describe('AddressReader', () => {
     ['nonsense, 203.0.113.7', '203.0.113.7'],
     ['nonsense, 10.2.2.2', '10.2.2.2'],
     [`${'6.6.6.6, '.repeat(10_000)}203.0.113.7`, '203.0.113.7'],
-    [`${'10.9.9.9, '.repeat(10_000)}`, PEER],
+    ['10.9.9.9, '.repeat(10_000), PEER],
     ['é'.repeat(30_000), PEER],
   ])('KEY-03: X-Forwarded-For %#: a malformed right-most entry counts on the peer, others on the last good hop', (value, expected) => {
     expect(xff(value)).toBe(expected);

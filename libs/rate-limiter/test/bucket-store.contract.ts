@@ -163,6 +163,15 @@ export function bucketStoreContract(name: string, make: () => Promise<StoreUnder
       expect(await ask(after, 50)).toMatchObject({ admitted: true });
     });
 
+    it('RESP-03: a limit lowered below what is used refuses with a wait that holds', async () => {
+      await ask(tb(100, 100, 60), 95);
+      const lower = tb(20, 20, 60);
+      const refused = await ask(lower, 10);
+      expect(refused).toMatchObject({ verdict: 'refused', remaining: 5, retryAfterMs: 15_000 });
+      await advance(15 * SECOND);
+      expect(await ask(lower, 10)).toMatchObject({ verdict: 'admitted' });
+    });
+
     it('a lower capacity cuts stored credit', async () => {
       await ask(tb(100, 1), 1);
       expect(await ask(tb(10, 1), 1)).toMatchObject({ admitted: true, remaining: 9 });

@@ -7,7 +7,11 @@ import * as limitsClasses from './documents/limits-document.js';
 
 type Schema = Record<string, unknown>;
 
-const classes: readonly (new () => object)[] = [edgeClasses, limitsClasses, fieldClasses].flatMap((module) => Object.values(module));
+const classes: readonly (new () => object)[] = [
+  ...Object.values(edgeClasses),
+  ...Object.values(limitsClasses),
+  ...Object.values(fieldClasses),
+];
 
 /** JSON Schemas (draft-07) of both documents, made from the classes that validate them. */
 export function documentSchemas(): { readonly edge: Schema; readonly limits: Schema } {

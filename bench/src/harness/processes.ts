@@ -1,0 +1,84 @@
+import { fork, spawnSync, type ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { spawnNode, waitFor } from '#libs/testing';
+import type { LoadOrder, LoadReport } from './load-worker.js';
+
+const worker = (name: string): string => fileURLToPath(new URL(`./${name}.js`, import.meta.url));
+
+/** Binds a process and its threads to one core, where the machine can. @returns whether it could */
+export function pin(pid: number, core: number): boolean {
+  return spawnSync('taskset', ['-acp', String(core), String(pid)], { stdio: 'ignore' }).status === 0;
+}
+
+/** CPU seconds that a process has used, all its threads, user and system. Linux only. */
+export function cpuSeconds(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const TICKS_PER_SECOND = 100;
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+}
+
+export interface BackendProcess {
+  readonly url: string;
+  stop(): void;
+}
+
+export async function startBackendProcess(core: number): Promise<BackendProcess> {
+  const child = fork(worker('backend-worker'), { stdio: 'inherit' });
+  pin(child.pid ?? 0, core);
+  const port = await firstMessage<number>(child);
+  return {
+    url: `http://127.0.0.1:${port}`,
+    stop: () => {
+      child.disconnect();
+    },
+  };
+}
+
+/** Runs one load from a process of its own. @throws Error where any answer was not a 200 or requests were left over */
+export async function load(order: LoadOrder, core: number): Promise<LoadReport> {
+  const child = fork(worker('load-worker'), { stdio: 'inherit' });
+  pin(child.pid ?? 0, core);
+  child.send(order);
+  const report = await firstMessage<LoadReport>(child);
+  const others = Object.entries(report.statuses).filter(([status]) => status !== '200');
+  if (report.requests === 0 || others.length > 0) throw new Error(`the load was not answered by 200 alone: ${JSON.stringify(report)}`);
+  return report;
+}
+
+function firstMessage<T>(child: ChildProcess): Promise<T> {
+  return new Promise((resolve, reject) => {
+    child.once('message', (message) => {
+      resolve(message as T);
+    });
+    child.once('exit', (code) => {
+      reject(new Error(`a bench process ended with ${code ?? 'a signal'} before it answered`));
+    });
+  });
+}
+
+export interface GatewayProcess {
+  readonly pid: number;
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+/** The built gateway, as it is deployed, alone on a core. */
+export async function startGatewayProcess(
+  env: Readonly<Record<string, string>>,
+  core: number,
+  nodeArgs: readonly string[] = [],
+): Promise<GatewayProcess> {
+  const gateway = spawnNode('dist/apps/gateway/src/main.js', { env: { ...env, LOG_LEVEL: 'info' }, nodeArgs });
+  pin(gateway.pid, core);
+  const [, port = '', adminUrl = ''] = await gateway.waitForLine(/on http:\/\/[\d.]+:(\d+), admin on (http:[^\s"]+)/);
+  await waitFor(async () => (await fetch(`${adminUrl}/health/ready`)).ok, { what: 'the gateway' });
+  return {
+    pid: gateway.pid,
+    port: Number(port),
+    stop: async () => {
+      await gateway.stop();
+    },
+  };
+}
