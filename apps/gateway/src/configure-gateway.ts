@@ -1,5 +1,5 @@
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { METHODS, type IncomingMessage } from 'node:http';
 import getRawBody from 'raw-body';
 import { canonicalTarget } from './edge/request-target.js';
