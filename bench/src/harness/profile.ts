@@ -12,14 +12,20 @@ export interface ProfileSummary {
   readonly topFunctions: readonly (readonly [name: string, share: number])[];
 }
 
-/** Self time of a V8 CPU profile by where the code comes from, idle time left out. */
+/** Loading modules is no part of serving. */
+const START_UP_US = 2_000_000;
+
+/** Self time of a V8 CPU profile by where the code comes from; idle time and start-up left out. */
 export function summariseProfile(file: string): ProfileSummary {
   const { nodes, samples, timeDeltas } = JSON.parse(readFileSync(file, 'utf8')) as Profile;
   const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]));
   const origins = new Map<string, number>();
   const functions = new Map<string, number>();
   let busy = 0;
+  let elapsed = 0;
   samples.forEach((id, i) => {
+    elapsed += timeDeltas[i] ?? 0;
+    if (elapsed < START_UP_US) return;
     const frame = frames.get(id);
     if (frame === undefined || frame.functionName === '(idle)') return;
     const micros = timeDeltas[i] ?? 0;

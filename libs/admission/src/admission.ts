@@ -1,9 +1,8 @@
 import { StoreFault, type AdmitReply, type BucketStore, type Check } from '#libs/rate-limiter';
 import type { AppliedCheck, Route, Rules, Subject } from '#libs/rules';
-import { allowed, byPolicies, unavailable } from './decisions.js';
+import { allowed, byPolicies, toPolicyVerdicts, unavailable } from './decisions.js';
 import type { Decision, PolicyVerdict } from './decision.js';
 import { toChecks, toLocalChecks } from './checks.js';
-import { toPolicyVerdicts } from './decisions.js';
 
 export interface AdmissionRequest {
   readonly route: Route;
@@ -33,7 +32,7 @@ export class Admission {
   admit(request: AdmissionRequest): Decision | Promise<Decision> {
     const rules = this.options.rules();
     const applied = rules.resolve(request.route, request.subject);
-    if (applied.length === 0) return allowed(request, rules.revision, 'none');
+    if (applied.length === 0) return allowed(request, rules.revision, false);
     const checks = toChecks(applied, request.cost);
     let reply: AdmitReply | Promise<AdmitReply>;
     try {
@@ -79,7 +78,7 @@ export class Admission {
     this.options.onFault(error, request.route);
     switch (request.route.failureMode) {
       case 'open':
-        return { ...allowed(request, rules.revision, 'none'), reason: 'store-unavailable', degraded: true };
+        return allowed(request, rules.revision, true);
       case 'closed':
         return unavailable(request, rules.revision);
       case 'local': {

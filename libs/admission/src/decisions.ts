@@ -1,30 +1,33 @@
 import type { AdmitReply, CheckVerdict } from '#libs/rate-limiter';
 import type { AppliedCheck } from '#libs/rules';
 import type { AdmissionRequest } from './admission.js';
-import type { Decision, PolicyVerdict, Source } from './decision.js';
+import type { Decision, PolicyVerdict } from './decision.js';
 
 /** A closed route without its store asks callers to come back this soon. */
 const UNAVAILABLE_RETRY_MS = 1000;
 
-export function allowed(request: AdmissionRequest, revision: number, source: Source): Decision {
-  return { ...request, outcome: 'allowed', reason: undefined, source, degraded: false, revision, policies: [], retryAfterMs: undefined };
+/** A request without limits, or one that its failure mode lets pass. */
+export function allowed(request: AdmissionRequest, revision: number, degraded: boolean): Decision {
+  const reason = degraded ? 'store-unavailable' : undefined;
+  return decide(request, revision, { outcome: 'allowed', reason, source: 'none', degraded, policies: [], retryAfterMs: undefined });
 }
 
 export function unavailable(request: AdmissionRequest, revision: number): Decision {
-  return {
-    ...request,
+  return decide(request, revision, {
     outcome: 'unavailable',
     reason: 'store-unavailable',
     source: 'none',
     degraded: true,
-    revision,
     policies: [],
     retryAfterMs: UNAVAILABLE_RETRY_MS,
-  };
+  });
 }
 
 export function toPolicyVerdicts(applied: readonly AppliedCheck[], reply: AdmitReply): PolicyVerdict[] {
-  return applied.map((check, i) => ({ applied: check.applied, ...(reply.verdicts[i] as CheckVerdict) }));
+  return applied.map((check, i) => {
+    const { verdict, remaining, retryAfterMs, resetAfterMs } = reply.verdicts[i] as CheckVerdict;
+    return { applied: check.applied, verdict, remaining, retryAfterMs, resetAfterMs };
+  });
 }
 
 /** Folds the policies' verdicts into one decision. A cost that can never fit outweighs the rest: waiting does not help. */
@@ -33,21 +36,31 @@ export function byPolicies(
   applied: readonly AppliedCheck[],
   reply: AdmitReply,
   revision: number,
-  source: Source,
+  source: 'store' | 'local-fallback',
 ): Decision {
   const policies = toPolicyVerdicts(applied, reply);
-  const refused = reply.admitted ? [] : policies.filter(isViolated);
+  const degraded = source === 'local-fallback';
+  if (reply.admitted) {
+    return decide(request, revision, { outcome: 'allowed', reason: undefined, source, degraded, policies, retryAfterMs: undefined });
+  }
+  const refused = policies.filter(isViolated);
   const hopeless = refused.some((policy) => policy.verdict === 'cost-exceeds-limit');
-  return {
-    ...request,
-    outcome: reply.admitted ? 'allowed' : 'limited',
-    reason: reply.admitted ? undefined : hopeless ? 'cost-exceeds-limit' : 'quota',
+  return decide(request, revision, {
+    outcome: 'limited',
+    reason: hopeless ? 'cost-exceeds-limit' : 'quota',
     source,
-    degraded: source === 'local-fallback',
-    revision,
+    degraded,
     policies,
-    retryAfterMs: reply.admitted || hopeless ? undefined : Math.max(...refused.map((policy) => policy.retryAfterMs ?? 0)),
-  };
+    retryAfterMs: hopeless ? undefined : Math.max(...refused.map((policy) => policy.retryAfterMs ?? 0)),
+  });
+}
+
+type Verdict = Pick<Decision, 'outcome' | 'reason' | 'source' | 'degraded' | 'policies' | 'retryAfterMs'>;
+
+/** Field by field: spreading objects here was a twentieth of the gateway's time. */
+function decide({ route, subject, cost }: AdmissionRequest, revision: number, verdict: Verdict): Decision {
+  const { outcome, reason, source, degraded, policies, retryAfterMs } = verdict;
+  return { outcome, reason, source, degraded, route, subject, cost, revision, policies, retryAfterMs };
 }
 
 /** An enforced policy that said no. */
