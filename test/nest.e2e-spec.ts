@@ -134,8 +134,12 @@ describe('controllers of the edge', () => {
     const headers = { 'x-api-key': edge.keys.a ?? '', 'content-type': 'application/json' };
     expect(tally(await times(8, () => ask(edge.url, '/exports/formats', { headers })))).toEqual({ 200: 8 });
     expect(tally(await times(7, () => ask(edge.url, '/exports', { headers })))).toEqual({ 200: 5, 429: 2 });
-    const posted = await ask(edge.url, '/exports', { method: 'POST', headers: { ...headers, 'x-months': '3' }, body: '{"of":"orders"}' });
+    const posted = await ask(edge.url, '/exports', { method: 'POST', headers: { ...headers, 'x-months': '2' }, body: '{"of":"orders"}' });
     expect([posted.status, posted.json()]).toEqual([201, { accepted: { of: 'orders' } }]);
+    const large = await ask(edge.url, '/exports', { method: 'POST', headers, body: `"${'x'.repeat(1_100_000)}"` });
+    expect(large.status).toBe(413);
+    const odd = await ask(edge.url, '/exports', { method: 'POST', headers: { ...headers, 'content-type': 'odd' }, body: 'x' });
+    expect(odd.status).toBe(415);
     const malformed = await ask(edge.url, '/exports', { method: 'POST', headers, body: '{"of":' });
     expect([malformed.status, malformed.headers['content-type']]).toEqual([400, 'application/problem+json']);
   });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { answerAfter, drip, resetConnection, waitFor } from '#libs/testing';
+import { connect } from 'node:net';
+import { answerAfter, answerJson, drip, resetConnection, waitFor } from '#libs/testing';
 import { bucket, policy, startEdge, type TestEdge } from './support/edge.js';
 import { ask, askRaw, tally, times } from './support/http.js';
 
@@ -32,6 +33,24 @@ describe('the proxy', () => {
     expect(edge.backend.requests[0]).toMatchObject({ method: 'PUT', url: '/things/1?q=a%20b&q=2', bodyText: 'a body' });
   });
 
+  it('streams uploads of any size and kind through', async () => {
+    edge.backend.forget();
+    edge.backend.handleWith(answerJson({ ok: true }));
+    for (const type of ['application/json', 'text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'odd']) {
+      expect(
+        (await ask(edge.url, '/upload', { method: 'POST', headers: { 'content-type': type }, body: '{'.repeat(3_000_000) })).status,
+      ).toBe(200);
+    }
+    expect(edge.backend.requests.map(({ bodyBytes }) => bodyBytes)).toEqual(Array(5).fill(3_000_000));
+    const untyped = await askRaw(
+      edge.url,
+      'PUT /upload HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n',
+      /ok/,
+    );
+    expect(untyped).toMatch(/^HTTP\/1\.1 200/);
+    expect(edge.backend.requests.at(-1)).toMatchObject({ method: 'PUT', bodyText: 'abc' });
+  });
+
   it('streams: the first bytes arrive while the upstream is still sending', async () => {
     edge.backend.handleWith(drip(['one', 'two', 'three'], 60));
     const partial = await askRaw(edge.url, 'GET /stream HTTP/1.1\r\nHost: x\r\n\r\n', /one/);
@@ -62,7 +81,10 @@ describe('the proxy', () => {
   it('cancels the upstream call when the caller leaves', async () => {
     edge.backend.forget();
     edge.backend.handleWith(answerAfter(5000));
-    await askRaw(edge.url, 'GET /left HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', /./).catch(() => undefined);
+    const caller = connect(Number(new URL(edge.url).port), '127.0.0.1');
+    caller.write('GET /left HTTP/1.1\r\nHost: x\r\n\r\n');
+    await waitFor(() => edge.backend.requests.length > 0, { what: 'the request to arrive' });
+    caller.destroy();
     await waitFor(() => edge.backend.requests.some(({ aborted }) => aborted), { what: 'the upstream call to be cancelled' });
     expect((await ask(edge.gateway.adminUrl, '/metrics')).text).toMatch(/esclusa_in_flight\{criticality="sheddable"\} 0/);
   });

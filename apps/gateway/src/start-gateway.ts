@@ -36,7 +36,9 @@ export async function startGateway(env: GatewayEnv, features: NonNullable<Module
   const logger = makeLogger(env);
   // A start that fails is told once, by whoever called: Nest's own account of it stays in the buffer.
   const options: Readonly<NestApplicationOptions> = { bufferLogs: true, autoFlushLogs: false, abortOnError: false };
-  const app = await NestFactory.create<NestFastifyApplication>(GatewayModule.register(env, features), createGatewayAdapter(), options);
+  const module = GatewayModule.register(env, features);
+  const edgeOptions: Readonly<NestApplicationOptions> = { ...options, bodyParser: false };
+  const app = await NestFactory.create<NestFastifyApplication>(module, createGatewayAdapter(), edgeOptions);
   app.useLogger(logger);
   app.flushLogs();
   configureGateway(app);

@@ -28,6 +28,8 @@ export class Forwarder {
    */
   forward(request: FastifyRequest, reply: FastifyReply, visit: Visit): Promise<Error | undefined> {
     const response = reply.raw;
+    // The caller left while admission decided: there is no close to wait for any more.
+    if (response.destroyed) return Promise.resolve(undefined);
     return new Promise((resolve) => {
       const handler = new ForwardHandler(response, {
         head: (headers) => {
