@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis';
-import { Deadline } from './deadline.js';
+import { withinDeadline } from './deadline.js';
+import { LoopLag } from './loop-lag.js';
 import { redisUrlProblem } from './redis-url.js';
 import { ServerClock } from './server-clock.js';
 import { StoreFault } from './store-fault.js';
@@ -33,7 +34,7 @@ const monotonicUs = (): number => Math.floor(performance.now() * 1000);
 export class RedisClient {
   private readonly redis: Redis;
   private readonly clock = new ServerClock();
-  private readonly deadline: Deadline;
+  private readonly lag = new LoopLag();
   private unanswered = 0;
   private usable = false;
   private lastError = 'not connected yet';
@@ -41,7 +42,6 @@ export class RedisClient {
   constructor(private readonly options: RedisClientOptions) {
     const problem = redisUrlProblem(options.url);
     if (problem !== undefined) throw new Error(`REDIS_URL ${problem}`);
-    this.deadline = new Deadline(options.deadlineMs);
     this.redis = new Redis(options.url, {
       connectionName: options.connectionName,
       enableOfflineQueue: false,
@@ -82,7 +82,7 @@ export class RedisClient {
   /** A plain command for administration, bound by the same deadline. @throws StoreFault */
   async command(name: string, ...args: readonly (string | number)[]): Promise<unknown> {
     try {
-      return await this.within(monotonicUs() + this.options.deadlineMs * 1000, this.send(name, [...args]));
+      return await this.within(monotonicUs(), this.send(name, [...args]));
     } catch (error) {
       throw toFault(error);
     }
@@ -97,15 +97,16 @@ export class RedisClient {
 
   private async runOnce(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<readonly number[]> {
     if (!this.usable) throw new StoreFault('connection', this.lastError);
-    const endsAtUs = monotonicUs() + this.options.deadlineMs * 1000;
-    let reply = await this.attempt('EVALSHA', script.sha, keys, args, endsAtUs).catch((error: unknown) => {
+    const startedAtUs = monotonicUs();
+    const call = (command: 'EVALSHA' | 'EVAL', text: string) => this.attempt(command, text, keys, args, startedAtUs);
+    let reply = await call('EVALSHA', script.sha).catch((error: unknown) => {
       // The script had not run, so running it now charges once; EVAL also brings it back into the cache.
-      if (isNoScript(error)) return this.attempt('EVAL', script.source, keys, args, endsAtUs);
+      if (isNoScript(error)) return call('EVAL', script.source);
       throw error;
     });
-    // In time by our clock and late by the server's: our estimate was off, this reply has mended it, and nothing was taken.
-    if (reply[1] === STATUS_LATE) reply = await this.attempt('EVALSHA', script.sha, keys, args, endsAtUs);
-    if (reply[1] === STATUS_LATE) throw new StoreFault('deadline', 'the server took the call after its deadline and did nothing');
+    // Late by the server's clock and not by ours: our estimate was off, or our own turns were long. Nothing was taken, so the
+    // call may be made again until its deadline, by which `attempt` gives up.
+    while (reply[1] === STATUS_LATE) reply = await call('EVALSHA', script.sha);
     return reply;
   }
 
@@ -114,14 +115,20 @@ export class RedisClient {
     script: string,
     keys: readonly string[],
     args: readonly (string | number)[],
-    endsAtUs: number,
+    startedAtUs: number,
   ): Promise<readonly number[]> {
+    const endsAtUs = this.endOf(startedAtUs);
     const sentAtUs = monotonicUs();
     if (sentAtUs >= endsAtUs) throw new StoreFault('deadline', 'the deadline passed before the call was sent');
     const notAfter = Math.floor(this.clock.at(endsAtUs));
-    const reply = (await this.within(endsAtUs, this.send(command, [script, keys.length, ...keys, notAfter, ...args]))) as number[];
+    const reply = (await this.within(startedAtUs, this.send(command, [script, keys.length, ...keys, notAfter, ...args]))) as number[];
     this.clock.sample(reply[0] ?? 0, sentAtUs, monotonicUs());
     return reply;
+  }
+
+  /** When a call's deadline ends, as far as is known now; our own long turns may move it back, never forth. */
+  private endOf(startedAtUs: number): number {
+    return startedAtUs + Math.floor((this.options.deadlineMs + this.lag.extensionMs) * 1000);
   }
 
   private send(command: string, args: (string | number)[]): Promise<unknown> {
@@ -132,13 +139,15 @@ export class RedisClient {
     const answered = (): void => {
       this.unanswered -= 1;
     };
+    this.lag.note();
     const reply = this.redis.call(command, args);
     reply.then(answered, answered);
     return reply;
   }
 
-  private within<T>(endsAtUs: number, reply: Promise<T>): Promise<T> {
-    return this.deadline.race(endsAtUs, reply, () => this.options.onCall?.('late'));
+  private within<T>(startedAtUs: number, reply: Promise<T>): Promise<T> {
+    const deadline = { startedAtUs, endOf: (at: number) => this.endOf(at), onLate: () => this.options.onCall?.('late') };
+    return withinDeadline(reply, deadline);
   }
 
   /** Scripts are loaded and the server's time is known before the first call counts on either. */
