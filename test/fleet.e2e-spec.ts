@@ -93,9 +93,10 @@ describe('two gateways, one Redis', () => {
   it('NEST-05: SIGTERM lets requests in flight finish and stops in order; a second signal changes nothing', async () => {
     const gateway = await spawnGateway(env());
     await ready(gateway);
+    backend.forget();
     backend.handleWith(answerAfter(800));
     const slow = ask(gateway.url, '/x');
-    await waitFor(() => backend.requests.some(({ complete }) => complete), { what: 'the request to be in flight' });
+    await waitFor(() => backend.requests.length > 0, { what: 'the request to be in flight' });
     const ended = gateway.process.stop('SIGTERM');
     await new Promise((resolve) => setTimeout(resolve, 100));
     const again = gateway.process.stop('SIGTERM');
