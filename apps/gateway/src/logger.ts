@@ -6,5 +6,10 @@ const LAST: Readonly<Record<GatewayEnv['LOG_LEVEL'], LogLevel>> = { error: 'erro
 
 /** One JSON object per line. Nothing here ever sees a credential: no header, key or token is logged anywhere. */
 export function makeLogger(env: GatewayEnv): ConsoleLogger {
-  return new ConsoleLogger({ json: true, colors: false, logLevels: LEVELS.slice(0, LEVELS.indexOf(LAST[env.LOG_LEVEL]) + 1) });
+  return new ConsoleLogger({
+    json: true,
+    colors: false,
+    flattenParams: true,
+    logLevels: LEVELS.slice(0, LEVELS.indexOf(LAST[env.LOG_LEVEL]) + 1),
+  });
 }

@@ -19,6 +19,6 @@ export class FaultLog {
     this.timer = undefined;
     const { counts } = this;
     this.counts = new Map();
-    for (const [fault, count] of counts) this.logger.warn({ message: 'no answer from the store; failure modes decided', fault, count });
+    for (const [fault, count] of counts) this.logger.warn('no answer from the store; failure modes decided', { fault, count });
   }
 }

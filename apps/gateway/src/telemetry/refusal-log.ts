@@ -48,6 +48,6 @@ export class RefusalLog implements OnApplicationShutdown {
     this.timer = undefined;
     const { lines } = this;
     this.lines = new Map();
-    for (const line of lines.values()) this.logger.warn({ message: 'refused', ...line });
+    for (const line of lines.values()) this.logger.warn('refused', { ...line });
   }
 }
