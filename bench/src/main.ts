@@ -6,8 +6,12 @@ import { parseArgs } from 'node:util';
 import { repositoryRoot } from '#libs/testing';
 import { publish, type BenchOptions, type BenchResult } from './harness/result.js';
 import { admissionScenario } from './scenarios/admission.js';
+import { forwardingScenario } from './scenarios/forwarding.js';
 
-const scenarios: Readonly<Record<string, (options: BenchOptions) => Promise<BenchResult>>> = { admission: admissionScenario };
+const scenarios: Readonly<Record<string, (options: BenchOptions) => Promise<BenchResult>>> = {
+  admission: admissionScenario,
+  forwarding: forwardingScenario,
+};
 
 const USAGE = `npm run bench -- [--scenario ${Object.keys(scenarios).join('|')}] [--seconds 5] [--rounds 3] [--seed 1] [--quick] [--cpu-prof]`;
 

@@ -19,16 +19,31 @@ export function cpuSeconds(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
 
-export interface BackendProcess {
+/** A server of the bench's own; it ends with its parent. */
+export interface WorkerProcess {
+  readonly pid: number;
+  readonly port: number;
   readonly url: string;
   stop(): void;
 }
 
-export async function startBackendProcess(core: number): Promise<BackendProcess> {
-  const child = fork(worker('backend-worker'), { stdio: 'inherit' });
-  pin(child.pid ?? 0, core);
+/** Our forwarding, or the peer's, in front of an upstream. */
+export function startForwardProcess(variant: string, upstream: string, core: number): Promise<WorkerProcess> {
+  return startWorker('forward-worker', [variant, upstream], core);
+}
+
+export function startBackendProcess(core: number): Promise<WorkerProcess> {
+  return startWorker('backend-worker', [], core);
+}
+
+async function startWorker(name: string, args: readonly string[], core: number): Promise<WorkerProcess> {
+  const child = fork(worker(name), args, { stdio: 'inherit' });
+  const pid = child.pid ?? 0;
+  pin(pid, core);
   const port = await firstMessage<number>(child);
   return {
+    pid,
+    port,
     url: `http://127.0.0.1:${port}`,
     stop: () => {
       child.disconnect();

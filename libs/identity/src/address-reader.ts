@@ -1,6 +1,8 @@
 import { NO_ADDRESS, TrustedProxies, partitionOfAddress } from './addresses.js';
 import type { RequestParts } from './caller.js';
-import { forwarded, walk, xForwardedFor } from './forwarded.js';
+import { forwarded } from './forwarded.js';
+import { walk } from './hops.js';
+import { xForwardedFor } from './x-forwarded-for.js';
 
 /** Partitions of the most recent addresses; a full cache starts afresh. */
 const MAX_CACHED = 10_000;
@@ -41,14 +43,19 @@ export class AddressReader {
   }
 
   private partition(address: string): string {
-    let partition = this.cache.get(address);
-    if (partition === undefined) {
-      partition = partitionOfAddress(address, this.ipv6Prefix) ?? NO_ADDRESS;
-      if (this.cache.size >= MAX_CACHED) this.cache.clear();
-      this.cache.set(address, partition);
-    }
+    const known = this.cache.get(address);
+    if (known !== undefined) return known;
+    const key = copyOf(address);
+    const partition = partitionOfAddress(key, this.ipv6Prefix) ?? NO_ADDRESS;
+    if (this.cache.size >= MAX_CACHED) this.cache.clear();
+    this.cache.set(key, partition);
     return partition;
   }
+}
+
+/** A part of a string keeps all of it alive: without a copy, each cached address would hold on to the field it came from. */
+function copyOf(address: string): string {
+  return Buffer.from(address, 'latin1').toString('latin1');
 }
 
 /** All lines of a field in their order, as one list. */

@@ -3,6 +3,7 @@ import { plainToInstance, Type } from 'class-transformer';
 import {
   Equals,
   IsArray,
+  IsObject,
   IsOptional,
   IsString,
   Matches,
@@ -11,8 +12,8 @@ import {
   validateSync,
   type ValidationError,
 } from 'class-validator';
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { isSeq, parseDocument } from 'yaml';
+import { parseDocument } from 'yaml';
+import { apiKeyId } from './api-key.js';
 
 /** A key as it is stored: whose it is, and its digest. */
 export interface ApiKeyEntry {
@@ -48,57 +49,55 @@ class ApiKeyFile {
   readonly version!: 1;
 
   @IsArray({ message: 'a list of keys, which may be empty' })
+  @IsObject({ each: true, message: 'a list of mappings with id, digest, tenant, createdAt' })
   @ValidateNested({ each: true, message: 'a mapping with id, digest, tenant, createdAt' })
   @Type(() => ApiKeyRecord)
   readonly keys!: ApiKeyRecord[];
 }
 
-/** The key file cannot be used; the message names the file, the place in it and what is allowed, never what was found. */
+/** The key file cannot be used; the message names the file, the place in it and what is allowed, never what was found: it may be a key. */
 export class KeyFileError extends Error {
   override readonly name = 'KeyFileError';
 }
 
 /** @throws KeyFileError */
 export function parseKeyFile(file: string, text: string): readonly ApiKeyEntry[] {
-  const document = parseDocument(text);
-  const [syntax] = document.errors;
-  if (syntax !== undefined) throw new KeyFileError(`${file}: ${syntax.message.split('\n', 1)[0] ?? 'no YAML'}`);
-  const content: unknown = document.toJS();
+  const content = readYaml(file, text);
   if (typeof content !== 'object' || content === null || Array.isArray(content)) {
     throw new KeyFileError(`${file}: allowed: a mapping with version and keys`);
   }
   const parsed = plainToInstance(ApiKeyFile, content);
   const [problem] = describe(validateSync(parsed, { whitelist: true, forbidNonWhitelisted: true }), '');
-  if (problem !== undefined) throw new KeyFileError(`${file}: ${problem}`);
+  const wrong = problem ?? inconsistency(parsed.keys);
+  if (wrong !== undefined) throw new KeyFileError(`${file}: ${wrong}`);
   return parsed.keys;
 }
 
-/** Adds a key; the file is made if there is none, and its comments stay. Atomic: readers see the old file or the new one. */
-export function appendApiKey(file: string, entry: ApiKeyEntry): void {
-  const text = existsSync(file) ? readFileSync(file, 'utf8') : 'version: 1\nkeys: []\n';
-  parseKeyFile(file, text);
+/** The parser's own messages quote what they met. */
+function readYaml(file: string, text: string): unknown {
   const document = parseDocument(text);
-  const keys = document.get('keys');
-  if (isSeq(keys)) keys.flow = false;
-  document.addIn(['keys'], document.createNode(entry));
-  replace(file, document.toString());
+  const [syntax] = document.errors;
+  if (syntax !== undefined) {
+    const at = syntax.linePos?.[0];
+    throw new KeyFileError(`${file}:${at === undefined ? '' : `${at.line}:${at.col}:`} allowed: YAML (${syntax.code})`);
+  }
+  try {
+    return document.toJS();
+  } catch {
+    // An alias without an anchor, or too many of them.
+    throw new KeyFileError(`${file}: allowed: YAML without aliases`);
+  }
 }
 
-/** Takes a key out, which revokes it. @returns whether it was there */
-export function removeApiKey(file: string, id: string): boolean {
-  const text = readFileSync(file, 'utf8');
-  const index = parseKeyFile(file, text).findIndex((entry) => entry.id === id);
-  if (index < 0) return false;
-  const document = parseDocument(text);
-  document.deleteIn(['keys', index]);
-  replace(file, document.toString());
-  return true;
-}
-
-function replace(file: string, text: string): void {
-  const next = `${file}.${process.pid}.new`;
-  writeFileSync(next, text, { mode: 0o600 });
-  renameSync(next, file);
+/** Revoking goes by id, looking up by digest: both must mean one and the same entry. */
+function inconsistency(keys: readonly ApiKeyEntry[]): string | undefined {
+  const ids = new Set<string>();
+  for (const [i, { id, digest }] of keys.entries()) {
+    if (id !== apiKeyId(digest)) return `keys[${i}].id: allowed: k_ and the first 12 digits of the digest`;
+    if (ids.has(id)) return `keys[${i}]: allowed: each key once`;
+    ids.add(id);
+  }
+  return undefined;
 }
 
 function describe(errors: readonly ValidationError[], at: string): string[] {

@@ -2,6 +2,9 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { toBase62 } from './base62.js';
 
+/** A shorter pepper could be guessed from a digest and its key. */
+export const MIN_PEPPER_LENGTH = 16;
+
 /** So that secret scanners find it. */
 const PREFIX = 'esc_';
 /** 256 bits in base 62. */

@@ -20,7 +20,9 @@ export type Identification =
   | {
       readonly kind: 'identified';
       readonly caller: Caller;
-      /** A bearer token came along that was not verified. */
+      /** What named the caller; where both did and agree, the token. */
+      readonly credential: 'api-key' | 'jwt';
+      /** A bearer token came along that was not verified: the upstream must not see it. */
       readonly dropAuthorization: boolean;
     }
   | { readonly kind: 'anonymous'; readonly caller: Caller }

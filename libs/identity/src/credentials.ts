@@ -2,7 +2,8 @@
 export type Credentials = { readonly apiKey: string | undefined; readonly bearer: string | undefined } | 'conflicting';
 
 const AUTHORIZATION = 'authorization';
-const BEARER = /^Bearer +(\S+)$/i;
+/** The scheme alone makes it ours: what follows may be no token at all, and is then a bad one. */
+const BEARER = /^bearer(?![!#$%&'*+.^`|~\w-])\s*(.*)$/is;
 
 /**
  * Reads credentials off the fields as they were sent: Node joins or drops repeated ones, and an upstream may choose otherwise.

@@ -1,52 +1,54 @@
-import { isIP } from 'node:net';
+import { addressIn } from './address-text.js';
 
-/** The most entries that are looked at, from the right. */
-const MAX_HOPS = 32;
+const COMMA = 0x2c;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** A pair and the semicolon after it (RFC 7239 §4); pairs may be empty, values are taken without quotes where they need none. */
+const PAIR = /(?:([!#$%&'*+.^_`|~\w-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s";,\\]*)))?\s*;\s*/y;
+
+/** Forwarded (RFC 7239 §4) from the right: the address in the `for` of each element, or undefined where there is none. */
+export function* forwarded(text: string): IterableIterator<string | undefined> {
+  for (const element of elementsFromRight(text)) {
+    const node = nodeOf(element);
+    yield node === undefined ? undefined : addressIn(node);
+  }
+}
 
 /**
- * The address behind trusted proxies, by what forwarding fields say, read from the right: entries of trusted proxies are passed over, the
- * first other one is the caller; a malformed one ends the walk at the hop before it.
- * @param peer the socket's address, itself trusted
+ * The elements, last first. Commas inside quotes part nothing: a proxy's `host="…"` holds what its caller wrote. Quotes are paired from the
+ * right, so that an open one further left cannot swallow what trusted proxies appended.
  */
-export function walk(entries: IterableIterator<string | undefined>, peer: string, trusted: (address: string) => boolean): string {
-  let last = peer;
-  let hops = 0;
-  for (const address of entries) {
-    hops += 1;
-    if (address === undefined || hops > MAX_HOPS) return last;
-    last = address;
-    if (!trusted(address)) return last;
-  }
-  return last;
-}
-
-/** X-Forwarded-For from the right: addresses, or undefined for what is none. */
-export function* xForwardedFor(text: string): IterableIterator<string | undefined> {
-  for (const part of fromRight(text)) yield addressIn(part);
-}
-
-/** Forwarded (RFC 7239 §4) from the right: the `for` of each element. */
-export function* forwarded(text: string): IterableIterator<string | undefined> {
-  for (const element of fromRight(text)) {
-    const value = /(?:^|;)\s*for=("[^"]*"|[^;"\s]*)\s*(?:;|$)/i.exec(element)?.[1];
-    yield value === undefined ? undefined : addressIn(value.replace(/^"|"$/g, ''));
-  }
-}
-
-/** The parts of a comma list, last first, without cutting up all of a long text. */
-function* fromRight(text: string): IterableIterator<string> {
+function* elementsFromRight(text: string): IterableIterator<string> {
   let end = text.length;
-  while (end >= 0) {
-    const comma = end === 0 ? -1 : text.lastIndexOf(',', end - 1);
-    yield text.slice(comma + 1, end).trim();
-    end = comma;
+  let quoted = false;
+  for (let i = end - 1; i >= 0; i -= 1) {
+    const char = text.charCodeAt(i);
+    if (char === QUOTE && !isEscaped(text, i)) quoted = !quoted;
+    if (char !== COMMA || quoted) continue;
+    yield text.slice(i + 1, end);
+    end = i;
   }
+  yield text.slice(0, end);
 }
 
-/** An address without brackets, port or zone; undefined unless it is one in strict form. */
-function addressIn(text: string): string | undefined {
-  const bracketed = /^\[([^\]]{1,64})\](?::\d{1,5})?$/.exec(text)?.[1];
-  const ported = /^([\d.]{7,15}):\d{1,5}$/.exec(text)?.[1];
-  const candidate = (bracketed ?? ported ?? text).split('%', 1)[0] ?? '';
-  return isIP(candidate) === 0 ? undefined : candidate;
+function isEscaped(text: string, at: number): boolean {
+  let start = at;
+  while (start > 0 && text.charCodeAt(start - 1) === BACKSLASH) start -= 1;
+  return (at - start) % 2 === 1;
+}
+
+/** The one `for` of an element; undefined where there is none, where there are two, or where the element is malformed. */
+function nodeOf(element: string): string | undefined {
+  const pairs = `${element.trim()};`;
+  let node: string | undefined;
+  PAIR.lastIndex = 0;
+  while (PAIR.lastIndex < pairs.length) {
+    const pair = PAIR.exec(pairs);
+    if (pair === null) return undefined;
+    if (pair[1]?.toLowerCase() !== 'for') continue;
+    if (node !== undefined) return undefined;
+    node = pair[2] ?? pair[3];
+  }
+  return node;
 }

@@ -1,11 +1,13 @@
 import { AddressReader } from './address-reader.js';
-import { apiKeyId } from './api-key.js';
+import { NO_ADDRESS } from './addresses.js';
+import { MIN_PEPPER_LENGTH, apiKeyId } from './api-key.js';
 import { ApiKeys } from './api-keys.js';
 import type { ApiKeyEntry } from './api-key-file.js';
 import type { Caller, Identification, RequestParts } from './caller.js';
 import { readCredentials, type Credentials } from './credentials.js';
 import type { IdentityConfig } from './identity-config.js';
 import { JwtVerifier, type Verification } from './jwt-verifier.js';
+import { RareWarning } from './rare-warning.js';
 
 export interface IdentifierOptions {
   /** Keys the digests of API keys. */
@@ -13,29 +15,37 @@ export interface IdentifierOptions {
   readonly log: { warn(message: string): void; log(message: string): void };
 }
 
-const WARN_EVERY_MS = 60_000;
-
 /** Tells who is calling. Only verified credentials name a caller; everything else counts on the address. */
 export class Identifier {
   private readonly addresses: AddressReader;
-  private warnedAtMs = -WARN_EVERY_MS;
+  private readonly warning: RareWarning;
+  private addresslessRequests = 0;
 
   private constructor(
     private readonly config: IdentityConfig,
     private readonly keys: ApiKeys | undefined,
     private readonly tokens: JwtVerifier,
-    private readonly log: IdentifierOptions['log'],
+    log: IdentifierOptions['log'],
   ) {
+    this.warning = new RareWarning(log);
     this.addresses = new AddressReader(config.trustedProxies, config.ipv6Prefix);
   }
 
-  /** @throws Error that says what is missing: the pepper, the key file, a JWKS file */
+  /** @throws Error that says what is missing or bad: the pepper, the key file, a JWKS file, a proxy, an issuer named twice */
   static create(config: IdentityConfig, { pepper, log }: IdentifierOptions): Identifier {
     if (config.apiKeys !== undefined && pepper === undefined) {
       throw new Error('API_KEY_PEPPER: missing; the edge document names a key file, whose digests it keys');
     }
+    if (config.apiKeys !== undefined && (pepper?.length ?? 0) < MIN_PEPPER_LENGTH) {
+      throw new Error(`API_KEY_PEPPER: allowed: a secret of at least ${MIN_PEPPER_LENGTH} characters`);
+    }
     const keys = config.apiKeys === undefined ? undefined : new ApiKeys(config.apiKeys.file, pepper ?? '', log);
-    return new Identifier(config, keys, new JwtVerifier(config.jwt, log), log);
+    try {
+      return new Identifier(config, keys, new JwtVerifier(config.jwt, log), log);
+    } catch (error) {
+      keys?.close();
+      throw error;
+    }
   }
 
   /** Synchronous unless a token has to be verified. */
@@ -55,7 +65,7 @@ export class Identifier {
   /** The caller by address alone. */
   address(request: RequestParts): Caller {
     const ip = this.addresses.read(request);
-    if (ip === 'unknown') this.warnAddressless();
+    if (ip === NO_ADDRESS) this.noteAddressless();
     return { tenant: undefined, user: undefined, apiKey: undefined, ip };
   }
 
@@ -69,11 +79,14 @@ export class Identifier {
     this.tokens.close();
   }
 
-  private warnAddressless(): void {
-    const nowMs = performance.now();
-    if (nowMs - this.warnedAtMs < WARN_EVERY_MS) return;
-    this.warnedAtMs = nowMs;
-    this.log.warn('requests arrive on connections without an address (a Unix socket?); they share one bucket');
+  /** How many requests had no address. */
+  get addressless(): number {
+    return this.addresslessRequests;
+  }
+
+  private noteAddressless(): void {
+    this.addresslessRequests += 1;
+    this.warning.warn('requests arrive on connections without an address (a Unix socket?); they share one bucket');
   }
 }
 
@@ -106,6 +119,7 @@ function conclude(
       apiKey: entry === undefined ? undefined : apiKeyId(entry.digest),
       ip: anonymous.ip,
     },
+    credential: claims === undefined ? 'api-key' : 'jwt',
     dropAuthorization: credentials.bearer !== undefined && claims === undefined,
   };
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { decodeJwt, errors, jwtVerify, type JWTPayload } from 'jose';
 import type { JwtIssuer } from './identity-config.js';
 import { keySource, type KeySource } from './jwks.js';
+import { KeysUnavailableError } from './remote-keys.js';
 import { VerifiedTokens } from './verified-tokens.js';
 
 /** What a verified token says of its bearer. */
@@ -28,7 +29,10 @@ export class JwtVerifier {
   private readonly verified = new VerifiedTokens(MAX_CACHED);
   private readonly pending = new Map<string, Promise<Verification>>();
 
+  /** @throws Error where two issuers have one name, or a JWKS file is missing or bad */
   constructor(issuers: readonly JwtIssuer[], log: { warn(message: string): void }) {
+    const twice = issuers.find(({ issuer }, i) => issuers.findIndex((other) => other.issuer === issuer) < i);
+    if (twice !== undefined) throw new Error(`issuer ${JSON.stringify(twice.issuer)}: allowed: once`);
     this.issuers = new Map(issuers.map((issuer) => [issuer.issuer, { ...issuer, keys: keySource(issuer.jwks, log) }]));
   }
 
@@ -95,9 +99,7 @@ function toClaims(payload: JWTPayload, { claims }: JwtIssuer): Claims | undefine
   return { tenant, user };
 }
 
-/** Faults of getting keys, apart from what is wrong with the token: its bearer is not to blame for them. */
+/** Faults of the keys, apart from what is wrong with the token: its bearer is not to blame for them. */
 function isAboutKeys(error: unknown): boolean {
-  if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys) return false;
-  if (error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid) return true;
-  return !(error instanceof errors.JOSEError) || error.code === 'ERR_JOSE_GENERIC';
+  return error instanceof KeysUnavailableError || error instanceof errors.JWKSInvalid || !(error instanceof errors.JOSEError);
 }

@@ -9,20 +9,24 @@ export interface WatchedFileOptions<T> {
   readonly onChange?: (value: T) => void;
 }
 
-const POLL_MS = 1000;
+/** A change is taken at the second look that finds the file the same: within a second or so. */
+const POLL_MS = 500;
 
 /**
- * A file's parsed content, read again within a second or so of any change. Looks at the file instead of listening for events: that works
- * for files that are replaced, linked or mounted. A bad or half-written file never replaces a good one.
+ * A file's parsed content, read again when it changes. Looks at the file instead of listening for events: that works for files that are
+ * replaced, linked or mounted. A file that is still being written is left to settle; one that is bad or gone never replaces a good one.
  */
 export class WatchedFile<T> {
   private value: T;
-  private seen: string;
+  private taken: string;
+  private lastSeen: string;
+  private lastBad: string | undefined;
+  private badContents = 0;
   private readonly timer: NodeJS.Timeout;
 
   /** @throws what `parse` throws, or the error of reading: a first content must be good */
   constructor(private readonly options: WatchedFileOptions<T>) {
-    this.seen = stamp(options.file);
+    this.taken = this.lastSeen = stamp(options.file);
     this.value = options.parse(readFileSync(options.file, 'utf8'));
     this.timer = setInterval(() => {
       this.look();
@@ -33,29 +37,47 @@ export class WatchedFile<T> {
     return this.value;
   }
 
+  /** How many contents could not be used. */
+  get bad(): number {
+    return this.badContents;
+  }
+
   close(): void {
     clearInterval(this.timer);
   }
 
   private look(): void {
+    const now = stamp(this.options.file);
+    const settled = now === this.lastSeen;
+    this.lastSeen = now;
+    if (!settled || now === this.taken) return;
+    this.taken = now;
+    this.take();
+  }
+
+  private take(): void {
     const { file, parse, onBad, onChange } = this.options;
-    const now = stamp(file);
-    if (now === this.seen) return;
-    this.seen = now;
+    let content: string | undefined;
     try {
-      this.value = parse(readFileSync(file, 'utf8'));
+      content = readFileSync(file, 'utf8');
+      this.value = parse(content);
+      this.lastBad = undefined;
       onChange?.(this.value);
     } catch (error) {
-      onBad(error instanceof Error ? error.message : String(error));
+      const problem = error instanceof Error ? error.message : String(error);
+      if ((content ?? problem) === this.lastBad) return;
+      this.lastBad = content ?? problem;
+      this.badContents += 1;
+      onBad(problem);
     }
   }
 }
 
-/** Differs whenever the content may. */
+/** Differs whenever the content may; `ctime` also where a copy brings its old `mtime` along. */
 function stamp(file: string): string {
   try {
-    const { ino, size, mtimeMs } = statSync(file);
-    return `${ino} ${size} ${mtimeMs}`;
+    const { ino, size, mtimeMs, ctimeMs } = statSync(file);
+    return `${ino} ${size} ${mtimeMs} ${ctimeMs}`;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }

@@ -1,11 +1,10 @@
 import { parseArgs } from 'node:util';
-import { KeyFileError, apiKeyId, appendApiKey, createApiKey, digestApiKey, removeApiKey } from '#libs/identity';
+import { KeyFileError, MIN_PEPPER_LENGTH, apiKeyId, appendApiKey, createApiKey, digestApiKey, removeApiKey } from '#libs/identity';
 import { readPepper } from './keys.env.js';
 import { UsageError, runCli } from './run-cli.js';
 
 const USAGE = `npm run keys -- create --tenant NAME [--user NAME] [--file config/api-keys.yaml]
 npm run keys -- revoke --id k_… [--file config/api-keys.yaml]`;
-const MIN_PEPPER = 16;
 
 await runCli(USAGE, [KeyFileError], async () => {
   const { values, positionals } = parseArgs({
@@ -31,9 +30,9 @@ await runCli(USAGE, [KeyFileError], async () => {
 async function create(file: string, tenant: string | undefined, user: string | undefined): Promise<number> {
   if (tenant === undefined || tenant === '') throw new UsageError('--tenant is missing');
   const pepper = await readPepper();
-  if (pepper === undefined || pepper.length < MIN_PEPPER) {
+  if (pepper === undefined || pepper.length < MIN_PEPPER_LENGTH) {
     throw new UsageError(
-      `API_KEY_PEPPER must be set (environment or .env) to a secret of at least ${MIN_PEPPER} characters, the gateway's own`,
+      `API_KEY_PEPPER must be set (environment or .env) to a secret of at least ${MIN_PEPPER_LENGTH} characters, the gateway's own`,
     );
   }
   const key = createApiKey();

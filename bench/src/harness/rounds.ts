@@ -1,0 +1,112 @@
+import { cpuSeconds, load } from './processes.js';
+import type { BenchOptions } from './result.js';
+import { median, spread } from './stats.js';
+import { markdownTable } from './table.js';
+
+/** Where the measured process runs alone, and where everything else does. */
+export const SUBJECT_CORE = 0;
+export const OTHER_CORE = 1;
+export const CONNECTIONS = 64;
+
+/** One server under one kind of request. */
+export interface Contender {
+  readonly name: string;
+  /** The contender that this one is compared with, by name. */
+  readonly base: string;
+  readonly pid: number;
+  readonly port: number;
+  /** A whole HTTP/1.1 request. */
+  readonly request: string;
+}
+
+interface Saturated {
+  readonly perSecond: number;
+  readonly perCpuSecond: number;
+}
+
+interface Paced {
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+export interface Figures {
+  readonly name: string;
+  readonly base: string;
+  readonly saturated: readonly Saturated[];
+  readonly paced: readonly Paced[];
+}
+
+export interface Rounds {
+  /** Requests per second of the open loop: half of the slowest contender's saturation. */
+  readonly rate: number;
+  readonly figures: readonly Figures[];
+}
+
+/** Warms every contender up, saturates each by a closed loop, then paces each by an open loop, back and forth over the rounds. */
+export async function runRounds(contenders: readonly Contender[], { seconds, rounds, seed }: BenchOptions): Promise<Rounds> {
+  const results = contenders.map((contender) => ({ contender, saturated: [] as Saturated[], paced: [] as Paced[] }));
+  for (const { contender } of results) await measure(contender, Math.min(2, seconds), undefined, seed);
+  for (let round = 0; round < rounds; round += 1) {
+    for (const { contender, saturated } of ordered(results, round)) {
+      const { report, cpu } = await measure(contender, seconds, undefined, seed + round);
+      saturated.push({ perSecond: report.requests / report.seconds, perCpuSecond: report.requests / cpu });
+    }
+  }
+  const rate = Math.floor(Math.min(...results.map(({ saturated }) => median(saturated.map(({ perSecond }) => perSecond)))) / 2);
+  for (let round = 0; round < rounds; round += 1) {
+    for (const { contender, paced } of ordered(results, round)) {
+      const { report } = await measure(contender, seconds, rate, seed + round);
+      paced.push({ p50Ms: report.p50Ms, p99Ms: report.p99Ms });
+    }
+  }
+  return { rate, figures: results.map(({ contender: { name, base }, saturated, paced }) => ({ name, base, saturated, paced })) };
+}
+
+/** Back and forth, so that a machine that slows down or warms up favours nobody. */
+function ordered<T>(items: readonly T[], round: number): readonly T[] {
+  return round % 2 === 0 ? items : [...items].reverse();
+}
+
+async function measure({ pid, port, request }: Contender, seconds: number, rate: number | undefined, seed: number) {
+  const before = cpuSeconds(pid);
+  const report = await load({ port, requests: [request], connections: CONNECTIONS, seconds, rate, seed }, OTHER_CORE);
+  return { report, cpu: cpuSeconds(pid) - before };
+}
+
+const HEAD = ['variant', 'req/s', 'spread', '× base', 'req/CPU-s', '× base', 'p50 ms', 'added', 'p99 ms', 'added'];
+
+/** Medians of each contender, and its ratios to its base in the same run. */
+export function figuresTable(figures: readonly Figures[]): string {
+  const rows = figures.map((one) => {
+    const base = figures.find(({ name }) => name === one.base) ?? one;
+    const middle = (of: Figures, pick: (saturated: Saturated) => number): number => median(of.saturated.map(pick));
+    const latency = (of: Figures, pick: (paced: Paced) => number): number => median(of.paced.map(pick));
+    const ratio = (pick: (saturated: Saturated) => number): string => (middle(one, pick) / middle(base, pick)).toFixed(2);
+    const added = (pick: (paced: Paced) => number): string => {
+      const difference = latency(one, pick) - latency(base, pick);
+      return `${difference >= 0 ? '+' : ''}${difference.toFixed(2)}`;
+    };
+    return [
+      one.name,
+      middle(one, ({ perSecond }) => perSecond).toFixed(0),
+      `±${(spread(one.saturated.map(({ perSecond }) => perSecond)) * 100).toFixed(0)} %`,
+      ratio(({ perSecond }) => perSecond),
+      middle(one, ({ perCpuSecond }) => perCpuSecond).toFixed(0),
+      ratio(({ perCpuSecond }) => perCpuSecond),
+      latency(one, ({ p50Ms }) => p50Ms).toFixed(2),
+      added(({ p50Ms }) => p50Ms),
+      latency(one, ({ p99Ms }) => p99Ms).toFixed(2),
+      added(({ p99Ms }) => p99Ms),
+    ];
+  });
+  return markdownTable(HEAD, rows);
+}
+
+export function roundsNotes({ rate }: Rounds, pinned: boolean): readonly string[] {
+  return [
+    `Saturation: closed loop, ${CONNECTIONS} connections. Latency: open loop at ${rate} req/s, half of the slowest variant's saturation, from the intended time of sending.`,
+    pinned
+      ? 'The measured process alone on one core; load, backend and Redis on the other.'
+      : 'Processes could not be bound to cores (no taskset).',
+  ];
+}
