@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { connect } from 'node:net';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { answerAfter, answerJson, drip, resetConnection, waitFor } from '#libs/testing';
-import { bucket, policy, startEdge, type TestEdge } from './support/edge.js';
+import { toGatewayEnv } from '../apps/gateway/src/gateway.env.js';
+import { startGateway } from '../apps/gateway/src/start-gateway.js';
+import { bucket, policy, startEdge, writeEdge, type TestEdge } from './support/edge.js';
 import { ask, askRaw, tally, times } from './support/http.js';
 
 describe('the proxy', () => {
@@ -76,6 +78,41 @@ describe('the proxy', () => {
       setTimeout(() => response.destroy(), 20);
     });
     await expect(ask(edge.url, '/x')).rejects.toThrow();
+  });
+
+  it('passes fields on byte for byte, and answers 502 for a head that cannot be sent on', async () => {
+    const odd = createServer((socket) => {
+      socket.once('data', (request) => {
+        const field = request.includes('/control') ? 'X-Odd: a\u0001b' : 'X-Odd: caf\u00c3\u00a9 \u00e9';
+        socket.end(Buffer.from(`HTTP/1.1 200 OK\r\n${field}\r\nContent-Length: 2\r\n\r\nok`, 'latin1'));
+      });
+    });
+    await new Promise<void>((resolve) => odd.listen(0, '127.0.0.1', resolve));
+    const files = writeEdge(`http://127.0.0.1:${(odd.address() as AddressInfo).port}`, {
+      policies: [policy('wide', ['ip'], bucket(100, 10))],
+    });
+    const gateway = await startGateway(toGatewayEnv({ ...files.env, STORE: 'memory' }));
+    const passed = await ask(gateway.url, '/bytes');
+    expect([passed.status, passed.headers['x-odd']]).toEqual([200, 'caf\u00c3\u00a9 \u00e9']);
+    expect((await ask(gateway.url, '/control')).status).toBe(502);
+    await gateway.close();
+    odd.close();
+    files.remove();
+  });
+
+  it('answers without a body stay so: HEAD, 204 and 304', async () => {
+    edge.backend.handleWith((request, response) => {
+      const status = Number(/\/(\d+)$/.exec(request.url ?? '')?.[1]);
+      response.writeHead(status, status === 200 ? { 'content-length': '5' } : {}).end(status === 200 ? 'hello' : undefined);
+    });
+    for (const [method, status] of [
+      ['HEAD', 200],
+      ['GET', 204],
+      ['GET', 304],
+    ] as const) {
+      const answer = await ask(edge.url, `/status/${status}`, { method });
+      expect([answer.status, answer.text]).toEqual([status, '']);
+    }
   });
 
   it('cancels the upstream call when the caller leaves', async () => {

@@ -18,7 +18,8 @@ function byDispatch(app: FastifyInstance, upstream: string): void {
     const rules = { apiKeyHeader: 'x-api-key', dropAuthorization: false, peerAddress: raw.socket.remoteAddress, trustedPeer: false };
     const headers = requestHeaders(raw.rawHeaders, raw.headers.connection, rules);
     const handler = new ForwardHandler(reply.raw, {
-      head: (fields) => responseHeaders(fields, false),
+      head: (fields) => responseHeaders(fields, { budget: [], exposed: undefined }),
+      started: () => undefined,
       failed: (error) => reply.raw.destroy(error),
     });
     pool.dispatch({ path: raw.url ?? '/', method: request.method, headers, body: null }, handler);

@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import { isSeq, parseDocument, type Document } from 'yaml';
 import { KeyFileError, parseKeyFile, type ApiKeyEntry } from './api-key-file.js';
 import { rewriteFile } from './rewrite-file.js';
@@ -45,7 +46,7 @@ function change(file: string, edit: (text: string | undefined) => string | undef
       return text;
     });
   } catch (error) {
-    if (error instanceof KeyFileError || !(error instanceof Error)) throw error;
+    if (error instanceof KeyFileError || !types.isNativeError(error)) throw error;
     throw new KeyFileError(`${file}: cannot be changed: ${error.message}`, { cause: error });
   }
   return changed;

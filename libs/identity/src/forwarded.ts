@@ -3,6 +3,8 @@ import { addressIn } from './address-text.js';
 const COMMA = 0x2c;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
+/** A longer element is malformed: real ones are far shorter, and hostile ones must not cost much. */
+const MAX_ELEMENT = 1024;
 
 /** A pair and the semicolon after it (RFC 7239 §4); pairs may be empty, values are taken without quotes where they need none. */
 const PAIR = /(?:([!#$%&'*+.^_`|~\w-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s";,\\]*)))?\s*;\s*/y;
@@ -10,19 +12,20 @@ const PAIR = /(?:([!#$%&'*+.^_`|~\w-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s";,\\]*)))?\
 /** Forwarded (RFC 7239 §4) from the right: the address in the `for` of each element, or undefined where there is none. */
 export function* forwarded(text: string): IterableIterator<string | undefined> {
   for (const element of elementsFromRight(text)) {
-    const node = nodeOf(element);
+    const node = element === undefined ? undefined : nodeOf(element);
     yield node === undefined ? undefined : addressIn(node);
   }
 }
 
 /**
  * The elements, last first. Commas inside quotes part nothing: a proxy's `host="…"` holds what its caller wrote. Quotes are paired from the
- * right, so that an open one further left cannot swallow what trusted proxies appended.
+ * right, so that an open one further left cannot swallow what trusted proxies appended. Ends with undefined at one that is too long.
  */
-function* elementsFromRight(text: string): IterableIterator<string> {
+function* elementsFromRight(text: string): IterableIterator<string | undefined> {
   let end = text.length;
   let quoted = false;
   for (let i = end - 1; i >= 0; i -= 1) {
+    if (end - i > MAX_ELEMENT) return yield undefined;
     const char = text.charCodeAt(i);
     if (char === QUOTE && !isEscaped(text, i)) quoted = !quoted;
     if (char !== COMMA || quoted) continue;

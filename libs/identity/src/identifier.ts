@@ -33,13 +33,7 @@ export class Identifier {
 
   /** @throws Error that says what is missing or bad: the pepper, the key file, a JWKS file, a proxy, an issuer named twice */
   static create(config: IdentityConfig, { pepper, log }: IdentifierOptions): Identifier {
-    if (config.apiKeys !== undefined && pepper === undefined) {
-      throw new Error('API_KEY_PEPPER: missing; the edge document names a key file, whose digests it keys');
-    }
-    if (config.apiKeys !== undefined && (pepper?.length ?? 0) < MIN_PEPPER_LENGTH) {
-      throw new Error(`API_KEY_PEPPER: allowed: a secret of at least ${MIN_PEPPER_LENGTH} characters`);
-    }
-    const keys = config.apiKeys === undefined ? undefined : new ApiKeys(config.apiKeys.file, pepper ?? '', log);
+    const keys = config.apiKeys === undefined ? undefined : new ApiKeys(config.apiKeys.file, checkedPepper(pepper), log);
     try {
       return new Identifier(config, keys, new JwtVerifier(config.jwt, log), log);
     } catch (error) {
@@ -88,6 +82,12 @@ export class Identifier {
     this.addresslessRequests += 1;
     this.warning.warn('requests arrive on connections without an address (a Unix socket?); they share one bucket');
   }
+}
+
+function checkedPepper(pepper: string | undefined): string {
+  if (pepper === undefined) throw new Error('API_KEY_PEPPER: missing; the edge document names a key file, whose digests it keys');
+  if (pepper.length < MIN_PEPPER_LENGTH) throw new Error(`API_KEY_PEPPER: allowed: a secret of at least ${MIN_PEPPER_LENGTH} characters`);
+  return pepper;
 }
 
 function conclude(

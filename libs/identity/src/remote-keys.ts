@@ -1,5 +1,5 @@
 import { createRemoteJWKSet, errors, type JWTVerifyGetKey } from 'jose';
-import type { KeySource } from './jwks.js';
+import { types } from 'node:util';
 import { RareWarning } from './rare-warning.js';
 
 const REFRESH_MS = 600_000;
@@ -18,7 +18,7 @@ export class KeysUnavailableError extends Error {
  * An issuer's keys from its server. Known keys never lapse by themselves: while the server is away, tokens signed with them still verify. All
  * fetches go through one gate; jose's own pause begins only with a fetch that worked, so a failing server would be asked by every token.
  */
-export class RemoteKeys implements KeySource {
+export class RemoteKeys {
   private readonly remote;
   private readonly timer: NodeJS.Timeout;
   private readonly warning: RareWarning;
@@ -80,7 +80,7 @@ export class RemoteKeys implements KeySource {
 /** Without the texts of fetch, which quote the URL. */
 function causeOf(error: unknown): string {
   if (error instanceof errors.JOSEError) return error.message;
-  const cause = error instanceof Error ? (error.cause ?? error) : error;
-  if (!(cause instanceof Error)) return 'unknown fault';
+  const cause = types.isNativeError(error) ? (error.cause ?? error) : error;
+  if (!types.isNativeError(cause)) return 'unknown fault';
   return 'code' in cause ? String(cause.code) : cause.name;
 }

@@ -14,6 +14,7 @@ import {
   writeFileSync,
   type Stats,
 } from 'node:fs';
+import { types } from 'node:util';
 
 /**
  * Changes a small file so that readers see the old text or the new one, whole. One writer at a time: the draft beside the file is the lock.
@@ -45,7 +46,7 @@ function openAlone(draft: string): number {
   try {
     return openSync(draft, 'wx', 0o600);
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    if (!(types.isNativeError(error) && 'code' in error && error.code === 'EEXIST')) throw error;
     throw new Error(`${draft} exists: another command is changing the file; if none is, remove it`, { cause: error });
   }
 }

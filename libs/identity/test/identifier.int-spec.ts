@@ -3,7 +3,17 @@ import { SignJWT, exportJWK, exportSPKI, generateKeyPair, type JWTPayload } from
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Identifier, apiKeyId, appendApiKey, createApiKey, digestApiKey, type Identification, type IdentityConfig } from '#libs/identity';
+import {
+  Identifier,
+  apiKeyId,
+  appendApiKey,
+  createApiKey,
+  digestApiKey,
+  type Identification,
+  type IdentifierOptions,
+  type IdentityConfig,
+  type JwtIssuer,
+} from '#libs/identity';
 import { startBackend, waitFor, type Backend } from '#libs/testing';
 
 const PEPPER = 'a pepper for tests only';
@@ -26,6 +36,14 @@ const sign = (
       .setIssuedAt()
       .setExpirationTime('5m'),
   ).sign(key);
+
+const fileIssuer = (issuer: string, file: string): JwtIssuer => ({
+  issuer,
+  audience: 'api',
+  jwks: { file },
+  algorithms: ['ES256'],
+  claims: { tenant: 'org', user: undefined },
+});
 
 describe('Identifier', () => {
   let jwks: Backend;
@@ -54,7 +72,10 @@ describe('Identifier', () => {
     up = true;
   });
 
-  const create = (more: Partial<IdentityConfig> = {}): Identifier => {
+  const create = (
+    more: Partial<IdentityConfig> = {},
+    log: IdentifierOptions['log'] = { warn: (message) => warnings.push(message), log: () => undefined },
+  ): Identifier => {
     const identifier = Identifier.create(
       {
         trustedProxies: [],
@@ -71,7 +92,7 @@ describe('Identifier', () => {
         ],
         ...more,
       },
-      { pepper: PEPPER, log: { warn: (message) => warnings.push(message), log: () => undefined } },
+      { pepper: PEPPER, log },
     );
     open.push(identifier);
     return identifier;
@@ -86,6 +107,7 @@ describe('Identifier', () => {
     expect(who).toEqual({
       kind: 'identified',
       caller: { tenant: 'acme', user: 'bob', apiKey: apiKeyId(digest), ip: '203.0.113.7' },
+      credential: 'api-key',
       dropAuthorization: false,
     });
   });
@@ -143,11 +165,15 @@ describe('Identifier', () => {
       caller: { tenant: 't', apiKey: undefined },
       dropAuthorization: false,
     });
-    expect(await identify(identifier, 'x-api-key', key, 'authorization', 'Bearer random')).toMatchObject({
-      kind: 'identified',
-      caller: { tenant: 'acme' },
-      dropAuthorization: true,
-    });
+    for (const value of ['Bearer random', 'Bearer', `bearer\t${await sign({ org: 'a' })} x`]) {
+      expect(await identify(identifier, 'x-api-key', key, 'authorization', value)).toMatchObject({
+        kind: 'identified',
+        caller: { tenant: 'acme' },
+        credential: 'api-key',
+        dropAuthorization: true,
+      });
+      expect(await identify(identifier, 'authorization', value)).toMatchObject({ kind: 'rejected', reason: 'invalid-credential' });
+    }
   });
 
   it('two valid credentials must name the same caller', async () => {
@@ -184,12 +210,32 @@ describe('Identifier', () => {
     expect(await bearer(create(), await sign({ org: 'c' }))).toMatchObject({ kind: 'rejected', reason: 'keys-unavailable' });
   });
 
+  it('asks a failing JWKS server at most once a second, however many tokens come', async () => {
+    up = false;
+    const identifier = create();
+    const startedAtMs = performance.now();
+    const before = fetches;
+    for (let i = 0; i < 50; i += 1)
+      expect(await bearer(identifier, await sign({ org: 'a', i }))).toMatchObject({ reason: 'keys-unavailable' });
+    expect(fetches - before).toBeLessThanOrEqual(1 + Math.floor((performance.now() - startedAtMs) / 1000));
+    up = true;
+    await waitFor(async () => (await bearer(identifier, await sign({ org: 'a' }))).kind === 'identified', { what: 'the keys' });
+  });
+
+  it('KEY-13: a JWKS server that fails is told without what its URL holds', async () => {
+    warnings.length = 0;
+    const { port } = new URL(jwks.url);
+    for (const url of [`http://user:MARKERsecret@127.0.0.1:${port}/jwks`, 'http://127.0.0.1:1/jwks?token=MARKERsecret'])
+      create({ jwt: [{ ...fileIssuer(ISSUER, ''), jwks: { url } }] });
+    await waitFor(() => warnings.length === 2, { what: 'the warnings' });
+    expect(warnings.join()).toContain('/jwks: no new keys');
+    expect(warnings.join()).not.toContain('MARKERsecret');
+  });
+
   it('reads a JWKS file again when it changes', async () => {
     const file = join(folder, 'jwks.json');
     writeFileSync(file, JSON.stringify({ keys: [await jwk(es256, 'k1')] }));
-    const identifier = create({
-      jwt: [{ issuer: ISSUER, audience: 'api', jwks: { file }, algorithms: ['ES256'], claims: { tenant: 'org', user: undefined } }],
-    });
+    const identifier = create({ jwt: [fileIssuer(ISSUER, file)] });
     expect((await bearer(identifier, await sign({ org: 'a' }, { kid: 'k2' }, rotated.privateKey))).kind).toBe('rejected');
     writeFileSync(file, JSON.stringify({ keys: [await jwk(rotated, 'k2')] }));
     await waitFor(
@@ -212,23 +258,17 @@ describe('Identifier', () => {
 
   it.each<[string, Partial<IdentityConfig>, string | undefined, RegExp]>([
     ['the pepper', {}, undefined, /API_KEY_PEPPER: missing/],
-    ['the key file', { apiKeys: { header: 'x-api-key', file: '/nowhere/keys.yaml' } }, PEPPER, /ENOENT.*nowhere/],
+    ['a pepper that is long enough', {}, 'short', /API_KEY_PEPPER: allowed: .*16 characters/],
+    ['a list of proxies that are addresses', { trustedProxies: ['10.0.0.0/'] }, PEPPER, /10\.0\.0\.0\/.*allowed/],
     [
-      'a JWKS file',
-      {
-        jwt: [
-          {
-            issuer: 'a',
-            audience: 'b',
-            jwks: { file: '/nowhere/jwks.json' },
-            algorithms: ['ES256'],
-            claims: { tenant: 't', user: undefined },
-          },
-        ],
-      },
+      'one meaning for each issuer',
+      { jwt: [ISSUER, ISSUER].map((issuer) => fileIssuer(issuer, keyFile)) },
       PEPPER,
-      /nowhere/,
+      /issuer .*allowed: once/,
     ],
+    ['a JWKS in the JWKS file', { jwt: [fileIssuer(ISSUER, keyFile)] }, PEPPER, /api-keys\.yaml: allowed: a JSON Web Key Set/],
+    ['the key file', { apiKeys: { header: 'x-api-key', file: '/nowhere/keys.yaml' } }, PEPPER, /ENOENT.*nowhere/],
+    ['a JWKS file', { jwt: [fileIssuer('a', '/nowhere/jwks.json')] }, PEPPER, /nowhere/],
   ])('does not start without %s', (_what, more, pepper, told) => {
     const config = { trustedProxies: [], ipv6Prefix: 64, apiKeys: { header: 'x-api-key', file: keyFile }, jwt: [], ...more };
     expect(() => Identifier.create(config, { pepper, log: { warn: () => undefined, log: () => undefined } })).toThrow(told);
@@ -239,5 +279,23 @@ describe('Identifier', () => {
     warnings.length = 0;
     for (let i = 0; i < 20; i += 1) expect(identifier.address({ rawHeaders: [], peerAddress: undefined }).ip).toBe('unknown');
     expect(warnings).toHaveLength(1);
+    expect(identifier.addressless).toBe(20);
+  });
+
+  it('KEY-13: neither what is shown nor what is logged holds a credential', async () => {
+    const marker = 'MARKERsecret';
+    const logged: string[] = [];
+    const note = (message: string): number => logged.push(message);
+    const identifier = create({}, { warn: note, log: note });
+    const shown = [
+      await identify(identifier, 'x-api-key', `esc_${marker}`),
+      await identify(identifier, 'x-api-key', key, 'x-api-key', marker),
+      await identify(identifier, 'authorization', `Bearer ${marker}`),
+      await identify(identifier, 'authorization', `Bearer ${await sign({ org: 'a', note: marker }, {}, rotated.privateKey)}`),
+      await identify(identifier, 'x-api-key', key, 'authorization', `Bearer ${await sign({ org: marker })}`),
+    ];
+    expect(shown.map((who) => who.kind)).toEqual(Array(5).fill('rejected'));
+    expect(JSON.stringify([shown, logged])).not.toContain(marker);
+    expect(JSON.stringify([shown, logged])).not.toContain(key);
   });
 });

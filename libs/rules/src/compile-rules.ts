@@ -31,6 +31,11 @@ export function compileRules(edge: EdgeDocument, limits: LimitsDocument, owned: 
     [UNMATCHED_ROUTE, builtIn(UNMATCHED_ROUTE, '*')],
     [RATE_LIMIT_ROUTE, builtIn(RATE_LIMIT_ROUTE, '/rate-limit')],
   ]);
+  const twice = owned.find(({ route }, i) => owned.findIndex((other) => other.route.name === route.name) < i);
+  if (twice !== undefined) {
+    const path = twice.route.name;
+    throw new DocumentError([{ file: 'controllers', path, found: 'two handlers', allowed: 'one handler for each method and path' }]);
+  }
   const unknown = unknownRoutes(limits, routes);
   if (unknown.length > 0) throw new DocumentError(unknown);
   const ownedByName = new Map(owned.map((one) => [one.route.name, one]));

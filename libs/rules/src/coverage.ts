@@ -1,6 +1,7 @@
 import type { LimitsDocument } from './documents/limits-document.js';
 import type { Problem } from './documents/problem.js';
-import { RATE_LIMIT_ROUTE, UNMATCHED_ROUTE, type Route } from './model.js';
+import { countsAddresses } from './explain.js';
+import type { Route } from './model.js';
 import type { OwnedRoute } from './owned.js';
 import type { PolicyOnRoute } from './policies.js';
 import type { RoutePolicies } from './compile-policies.js';
@@ -31,8 +32,9 @@ export function uncovered(
         allowed: 'at least one policy for them that is not shadow',
       });
     };
-    if (!covers(on?.anonymous ?? [], { who: '', tenant: undefined, tier: undefined })) add('anonymous callers');
-    if (route.name === UNMATCHED_ROUTE || route.name === RATE_LIMIT_ROUTE) continue;
+    if (!covers(on?.anonymous ?? [], { who: '', tenant: undefined, tier: undefined }))
+      add('anonymous callers, such as an address that sends no credentials');
+    if (countsAddresses(route)) continue;
     const bare = identified.find((someone) => !covers(on?.identified ?? [], someone));
     if (bare !== undefined) add(bare.who);
   }
@@ -49,8 +51,13 @@ function everyKindOfCaller(limits: LimitsDocument): readonly Someone[] {
   const tiers = new Set([...(limits.tenants?.values() ?? [])].map(({ tier }) => tier).concat(selected.flatMap(({ tier }) => tier ?? [])));
   const tenants = new Set(selected.flatMap(({ tenant }) => tenant ?? []));
   return [
-    { who: 'identified callers of no tier', tenant: '', tier: undefined },
-    ...[...tiers].map((tier) => ({ who: `callers of tier ${tier}`, tenant: '', tier })),
+    { who: 'identified callers of no tier, such as a tenant that the document does not name', tenant: '', tier: undefined },
+    ...[...tiers].map((tier) => ({ who: `callers of tier ${tier}${example(limits, tier)}`, tenant: '', tier })),
     ...[...tenants].map((tenant) => ({ who: `tenant ${tenant}`, tenant, tier: limits.tenants?.get(tenant)?.tier })),
   ];
+}
+
+function example(limits: LimitsDocument, tier: string): string {
+  const [tenant] = [...(limits.tenants ?? [])].find(([, options]) => options.tier === tier) ?? [];
+  return tenant === undefined ? '' : `, such as tenant ${tenant}`;
 }

@@ -3,9 +3,11 @@ export { canonicalPath, type CanonicalPath } from './canonical-path.js';
 export { compileRules } from './compile-rules.js';
 export type { EdgeDocument } from './documents/edge-document.js';
 export type { LimitsDocument } from './documents/limits-document.js';
+export { parseLimit } from './documents/parse-limit.js';
 export { DocumentError, type Problem } from './documents/problem.js';
 export type { EdgeConfig, IdentityConfig, Upstream } from './edge-config.js';
-export { explain, type ExplainQuery } from './explain.js';
+export type { ExplainQuery, ExplainedPolicy, Explanation } from './explain.js';
+export { explanationText } from './explanation-text.js';
 export type { Limit, LimitOptions, TokenBucketLimit, UnlimitedLimit } from './limits/limit.js';
 export { documentKind, loadEdgeDocument, loadLimitsDocument } from './load.js';
 export {

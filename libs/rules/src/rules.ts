@@ -1,5 +1,6 @@
 import type { RoutePolicies } from './compile-policies.js';
 import type { EdgeConfig } from './edge-config.js';
+import { explain, type ExplainQuery, type Explanation } from './explain.js';
 import { Matcher } from './matcher.js';
 import type { Route, Subject } from './model.js';
 import { partitionKey } from './partition.js';
@@ -50,6 +51,11 @@ export class Rules {
       checks.push({ applied, key: partitionKey(policy.name, policy.per, subject, route.name) });
     }
     return checks;
+  }
+
+  /** Which limit of each policy applies to a caller on a route, and why. @throws Error for an unknown route */
+  explain(query: ExplainQuery): Explanation {
+    return explain(this, query);
   }
 
   /** For explanations and checks: everything that could apply on a route. */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
-import { compileRules, explain, loadEdgeDocument, loadLimitsDocument, type OwnedRoute, type Rules } from '#libs/rules';
+import { compileRules, explanationText, loadEdgeDocument, loadLimitsDocument, type OwnedRoute, type Rules } from '#libs/rules';
 
 const fixtures = fileURLToPath(new URL('./fixtures/', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'esclusa-'));
@@ -170,7 +170,7 @@ describe('routes of the edge itself', () => {
 
 describe('explain', () => {
   it('says which limit of each policy applies, over which others, and where it is counted', () => {
-    expect(explain(good, { tenant: 'acme', route: 'search' })).toBe(
+    expect(explanationText(good.explain({ tenant: 'acme', route: 'search' }))).toBe(
       [
         'route search (any method /search, cost 1, failure mode open), tenant acme, tier enterprise',
         '  requests: a bucket of 400, refilled by 200 a second by tenant=acme, route=search',
@@ -186,6 +186,6 @@ describe('explain', () => {
         '  per-address: does not apply, it is for anonymous callers',
       ].join('\n'),
     );
-    expect(() => explain(good, { route: 'none' })).toThrow('no route is called none');
+    expect(() => good.explain({ route: 'none' })).toThrow('no route is called none');
   });
 });

@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { RateLimitDialect } from './rate-limit-fields.js';
 
 const STANDARD = 'RateLimit, RateLimit-Policy, Retry-After';
@@ -7,12 +6,4 @@ const GITHUB = 'x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-used, x-ra
 /** What scripts of other origins may read of an answer; browsers hide these fields otherwise. */
 export function exposedFields(dialect: RateLimitDialect): string {
   return dialect === 'github' ? GITHUB : STANDARD;
-}
-
-/** Adds our fields to what an upstream's response already exposes; `*` names everything. */
-export function exposeBudget(headers: IncomingHttpHeaders, dialect: RateLimitDialect): void {
-  const existing = headers['access-control-expose-headers'];
-  if (existing?.trim() === '*') return;
-  const ours = exposedFields(dialect);
-  headers['access-control-expose-headers'] = existing === undefined || existing === '' ? ours : `${existing}, ${ours}`;
 }

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { DocumentError, compileRules, explain, loadEdgeDocument, loadLimitsDocument } from '#libs/rules';
+import { DocumentError, compileRules, explanationText, loadEdgeDocument, loadLimitsDocument } from '#libs/rules';
 import { UsageError, runCli } from './run-cli.js';
 
 const USAGE = `npm run explain -- (--tenant NAME [--user NAME] | --tier NAME | --anonymous) [--route NAME]
@@ -23,6 +23,6 @@ await runCli(USAGE, [DocumentError], () => {
   const routes = values.route === undefined ? [...rules.routes.keys()] : [values.route];
   const [unknown] = routes.filter((route) => !rules.routes.has(route));
   if (unknown !== undefined) throw new UsageError(`no route is called ${unknown}; routes: ${[...rules.routes.keys()].join(', ')}`);
-  process.stdout.write(`${routes.map((route) => explain(rules, { route, tenant, tier, user })).join('\n\n')}\n`);
+  process.stdout.write(`${routes.map((route) => explanationText(rules.explain({ route, tenant, tier, user, anonymous }))).join('\n\n')}\n`);
   return 0;
 });

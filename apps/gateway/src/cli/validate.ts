@@ -1,3 +1,4 @@
+import { parseArgs } from 'node:util';
 import {
   DocumentError,
   compileRules,
@@ -13,7 +14,7 @@ const USAGE = `npm run validate -- FILE…
 An edge and a limits document together are also checked against each other.`;
 
 await runCli(USAGE, [], () => {
-  const files = process.argv.slice(2);
+  const { positionals: files } = parseArgs({ allowPositionals: true });
   if (files.length === 0) throw new UsageError('no file is given');
   const edges: EdgeDocument[] = [];
   const limits: LimitsDocument[] = [];

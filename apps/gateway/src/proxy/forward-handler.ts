@@ -2,8 +2,10 @@ import type { ServerResponse, IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 
 export interface ForwardEvents {
-  /** The response head as it goes to the caller, name and value in turn. */
-  readonly head: (headers: IncomingHttpHeaders) => string[];
+  /** The response head as it goes to the caller, name and value in turn, from the upstream's bytes. */
+  readonly head: (rawHeaders: readonly Buffer[]) => string[];
+  /** The head is out: from here on the answer is the upstream's. */
+  readonly started: () => void;
   /** The upstream failed before its response head: the caller can still get an honest answer. */
   readonly failed: (error: Error) => void;
 }
@@ -25,11 +27,13 @@ export class ForwardHandler implements Dispatcher.DispatchHandler {
     if (this.response.destroyed) this.cancel();
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders, statusText?: string): void {
+  /** A head that cannot be sent on (a field with a control character) throws here, and undici turns that into `onResponseError`. */
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, _headers: IncomingHttpHeaders, statusText?: string): void {
     if (status < 200) return;
-    const head = this.events.head(headers);
+    const head = this.events.head(controller.rawHeaders as readonly Buffer[]);
     if (statusText === undefined || statusText === '') this.response.writeHead(status, head);
     else this.response.writeHead(status, statusText, head);
+    this.events.started();
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {

@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { Identifier } from '#libs/identity';
 import type { Visit } from '../admission/visit.js';
-import { exposeBudget } from '../answers/cors.js';
+import { exposedFields } from '../answers/cors.js';
 import { EdgeRules } from '../edge/edge-rules.js';
 import { targetOf } from '../edge/request-target.js';
 import { GatewayEnv } from '../gateway.env.js';
@@ -32,9 +31,9 @@ export class Forwarder {
     if (response.destroyed) return Promise.resolve(undefined);
     return new Promise((resolve) => {
       const handler = new ForwardHandler(response, {
-        head: (headers) => {
+        head: (rawHeaders) => this.head(rawHeaders, request, visit),
+        started: () => {
           reply.hijack();
-          return this.head(headers, request, visit);
         },
         failed: resolve,
       });
@@ -65,12 +64,8 @@ export class Forwarder {
     };
   }
 
-  private head(headers: IncomingHttpHeaders, request: FastifyRequest, visit: Visit): string[] {
-    const { fields } = visit;
-    if (fields.length === 0) return responseHeaders(headers, false);
-    if (request.headers.origin !== undefined) exposeBudget(headers, this.env.RATELIMIT_HEADERS);
-    const head = responseHeaders(headers, true);
-    for (const field of fields) head.push(field);
-    return head;
+  private head(rawHeaders: readonly Buffer[], request: FastifyRequest, visit: Visit): string[] {
+    const exposed = request.headers.origin === undefined ? undefined : exposedFields(this.env.RATELIMIT_HEADERS);
+    return responseHeaders(rawHeaders, { budget: visit.fields, exposed });
   }
 }

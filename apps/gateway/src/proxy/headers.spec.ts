@@ -47,21 +47,48 @@ describe('requestHeaders', () => {
 });
 
 describe('responseHeaders', () => {
+  const raw = (...fields: string[]): Buffer[] => fields.map((field) => Buffer.from(field, 'latin1'));
+  const none = { budget: [], exposed: undefined };
+
   it('HTTP-09: keeps hop-by-hop fields and what Connection names on this side', () => {
-    const headers = {
-      connection: 'X-Foo',
-      'x-foo': '1',
-      'keep-alive': 'timeout=5',
-      'proxy-authenticate': 'Basic',
-      trailer: 'X',
-      'x-bar': '2',
-    };
-    expect(responseHeaders(headers, false)).toEqual(['x-bar', '2']);
+    const fields = raw(
+      'Connection',
+      'X-Foo',
+      'X-Foo',
+      '1',
+      'Keep-Alive',
+      'timeout=5',
+      'Proxy-Authenticate',
+      'Basic',
+      'Trailer',
+      'X',
+      'X-Bar',
+      '2',
+    );
+    expect(responseHeaders(fields, none)).toEqual(['X-Bar', '2']);
   });
 
   it('replaces an upstream’s budget fields on limited routes only, and keeps repeated fields apart', () => {
-    const headers = { ratelimit: '"x";r=1', 'x-ratelimit-reset': '5', 'set-cookie': ['a=1', 'b=2'] };
-    expect(responseHeaders(headers, true)).toEqual(['set-cookie', 'a=1', 'set-cookie', 'b=2']);
-    expect(responseHeaders(headers, false)).toHaveLength(8);
+    const fields = raw('RateLimit', '"x";r=1', 'X-RateLimit-Reset', '5', 'Set-Cookie', 'a=1', 'set-cookie', 'b=2');
+    const budget = ['RateLimit', '"ours";r=2'];
+    expect(responseHeaders(fields, { ...none, budget })).toEqual(['Set-Cookie', 'a=1', 'set-cookie', 'b=2', ...budget]);
+    expect(responseHeaders(fields, none)).toHaveLength(8);
+  });
+
+  it('adds to what an upstream exposes to scripts, unless that is everything', () => {
+    const rules = { budget: ['RateLimit', '"q";r=1'], exposed: 'RateLimit' };
+    expect(responseHeaders(raw('Access-Control-Expose-Headers', 'X-Own'), rules)).toEqual([
+      'Access-Control-Expose-Headers',
+      'X-Own',
+      'RateLimit',
+      '"q";r=1',
+      'access-control-expose-headers',
+      'RateLimit',
+    ]);
+    expect(responseHeaders(raw('Access-Control-Expose-Headers', '*'), rules)).toHaveLength(4);
+  });
+
+  it('passes bytes beyond ASCII through as they are', () => {
+    expect(responseHeaders([Buffer.from('X-Name'), Buffer.from('café')], none)[1]).toBe(Buffer.from('café').toString('latin1'));
   });
 });

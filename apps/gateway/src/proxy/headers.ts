@@ -1,5 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
-
 /** Fields that speak of one connection only (RFC 9110 §7.6.1), and those that this hop answers itself. */
 const HOP_BY_HOP = new Set([
   'connection',
@@ -51,18 +49,37 @@ export function requestHeaders(rawHeaders: readonly string[], connection: string
   return headers;
 }
 
-/** Response fields for the caller, name and value in turn. `limited`: our budget fields replace the upstream's. */
-export function responseHeaders(headers: IncomingHttpHeaders, limited: boolean): string[] {
-  const named = namedByConnection(headers.connection);
+/** What becomes of a response's fields on their way to the caller. */
+export interface ResponseHeaderRules {
+  /** Our budget fields, name and value in turn; they replace the upstream's. Empty where nothing limited the request. */
+  readonly budget: readonly string[];
+  /** Fields that scripts of other origins may read besides the upstream's own list; undefined where no script asks. */
+  readonly exposed: string | undefined;
+}
+
+/** Response fields for the caller, name and value in turn, byte for byte what the upstream sent (RFC 9110 §5.5 leaves them opaque). */
+export function responseHeaders(rawHeaders: readonly Buffer[], { budget, exposed }: ResponseHeaderRules): string[] {
+  const fields = rawHeaders.map((bytes) => bytes.toString('latin1'));
+  const named = namedByConnection(valueOf(fields, 'connection'));
   const kept: string[] = [];
-  for (const name in headers) {
-    const value = headers[name];
-    if (value === undefined || HOP_BY_HOP.has(name) || named?.has(name) === true) continue;
-    if (limited && (BUDGET_FIELDS.has(name) || name.startsWith('x-ratelimit-'))) continue;
-    if (Array.isArray(value)) for (const one of value) kept.push(name, one);
-    else kept.push(name, value);
+  for (let i = 0; i < fields.length; i += 2) {
+    const name = fields[i] as string;
+    const lower = name.toLowerCase();
+    if (HOP_BY_HOP.has(lower) || named?.has(lower) === true) continue;
+    if (budget.length > 0 && (BUDGET_FIELDS.has(lower) || lower.startsWith('x-ratelimit-'))) continue;
+    kept.push(name, fields[i + 1] as string);
   }
+  for (const field of budget) kept.push(field);
+  // A list may be split over several field lines, so ours is one more; `*` names everything already.
+  if (budget.length > 0 && exposed !== undefined && valueOf(fields, EXPOSE) !== '*') kept.push(EXPOSE, exposed);
   return kept;
+}
+
+const EXPOSE = 'access-control-expose-headers';
+
+function valueOf(fields: readonly string[], lowerName: string): string | undefined {
+  for (let i = 0; i < fields.length; i += 2) if (fields[i]?.toLowerCase() === lowerName) return fields[i + 1]?.trim();
+  return undefined;
 }
 
 function namedByConnection(connection: string | undefined): ReadonlySet<string> | undefined {

@@ -3,7 +3,7 @@ import { shapeOf } from '../matcher.js';
 import { RATE_LIMIT_ROUTE, UNMATCHED_ROUTE } from '../model.js';
 import type { EdgeDocument, RouteOptions } from './edge-document.js';
 import { show } from './problem.js';
-import type { Findings } from './read-document.js';
+import type { Findings } from './findings.js';
 
 /** What no single field can tell: names, references and overlaps. */
 export function checkEdge(edge: EdgeDocument, findings: Findings): void {
@@ -27,9 +27,11 @@ export function checkEdge(edge: EdgeDocument, findings: Findings): void {
       findings.add(['local'], undefined, `{ gateways: <how many share the limits> }, since route ${route.name} has failureMode local`);
     }
   });
-  edge.identity.jwt?.forEach(({ jwks }, i) => {
+  edge.identity.jwt?.forEach(({ issuer, jwks }, i, all) => {
     if ((jwks.url === undefined) === (jwks.file === undefined))
       findings.add(['identity', 'jwt', i, 'jwks'], show(jwks), 'exactly one of url and file');
+    const before = all.findIndex((other) => other.issuer === issuer);
+    if (before < i) findings.add(['identity', 'jwt', i, 'issuer'], show(issuer), `an issuer of its own; jwt[${before}] has it already`);
   });
 }
 

@@ -1,4 +1,3 @@
-import { Transform } from 'class-transformer';
 import { IsOptional, ValidateBy, type ValidationOptions } from 'class-validator';
 import { SchemaPart } from './schema-part.js';
 import ipaddr from 'ipaddr.js';
@@ -13,6 +12,9 @@ export interface RecordShape {
   readonly namesAllowed: string;
 }
 
+const URL_PATTERN = /^https?:\/\/\S+$/;
+const ORIGIN_PATTERN = /^https?:\/\/[^\/?#@\\\s]+\/?$/;
+
 const RECORD = Symbol('record');
 
 export function recordShapes(prototype: object): ReadonlyMap<string, RecordShape> {
@@ -22,14 +24,17 @@ export function recordShapes(prototype: object): ReadonlyMap<string, RecordShape
 export function IsRecordOf(of: () => Class, names: RegExp, namesAllowed: string): PropertyDecorator {
   return (prototype, property) => {
     Reflect.defineMetadata(RECORD, new Map([...recordShapes(prototype), [String(property), { of, names, namesAllowed }]]), prototype);
-    // Kept as it is: the transformer would copy it into an object whose own names matter.
-    Transform(({ obj, key }: { obj: Record<string, unknown>; key: string }) => obj[key])(prototype, property);
     ValidateBy({ name: 'isRecord', validator: { validate: isPlainMapping, defaultMessage: () => 'a mapping' } })(prototype, property);
     SchemaPart({ type: 'object', propertyNames: { pattern: names.source }, additionalProperties: { $ref: `#/definitions/${of().name}` } })(
       prototype,
       property,
     );
   };
+}
+
+/** E.g. `open, closed or local`. */
+export function oneOf(names: readonly string[]): string {
+  return `${names.slice(0, -1).join(', ')} or ${names.at(-1) ?? ''}`;
 }
 
 /** A part of the format that this version refuses, whatever it holds. */
@@ -49,9 +54,20 @@ export function IsCidr(options: ValidationOptions): PropertyDecorator {
   return ValidateBy({ name: 'isCidr', validator: { validate: isCidr, defaultMessage: () => message } }, { ...options, message });
 }
 
+export function IsHttpUrl(): PropertyDecorator {
+  return isText('isHttpUrl', isHttpUrl, URL_PATTERN, 'an http or https URL');
+}
+
 export function IsHttpOrigin(): PropertyDecorator {
-  const message = 'http://host[:port] or https://host[:port], without path, query or credentials';
-  return ValidateBy({ name: 'isHttpOrigin', validator: { validate: isHttpOrigin, defaultMessage: () => message } });
+  const allowed = 'http://host[:port] or https://host[:port], without path, query or credentials';
+  return isText('isHttpOrigin', isHttpOrigin, ORIGIN_PATTERN, allowed);
+}
+
+function isText(name: string, validate: (value: unknown) => boolean, pattern: RegExp, allowed: string): PropertyDecorator {
+  return (prototype, property) => {
+    ValidateBy({ name, validator: { validate, defaultMessage: () => allowed } })(prototype, property);
+    SchemaPart({ type: 'string', pattern: pattern.source, description: allowed })(prototype, property);
+  };
 }
 
 export function isPlainMapping(value: unknown): value is Record<string, unknown> {
@@ -65,8 +81,10 @@ function isCidr(value: unknown): boolean {
   return rest.length === 0 || (rest.length === 1 && ipaddr.isValidCIDR(value));
 }
 
+function isHttpUrl(value: unknown): boolean {
+  return typeof value === 'string' && URL_PATTERN.test(value) && URL.canParse(value);
+}
+
 function isHttpOrigin(value: unknown): boolean {
-  if (typeof value !== 'string' || !/^https?:\/\//.test(value) || !URL.canParse(value)) return false;
-  const url = new URL(value);
-  return url.pathname === '/' && url.search === '' && url.hash === '' && url.username === '' && url.password === '' && !value.includes('?');
+  return isHttpUrl(value) && ORIGIN_PATTERN.test(String(value));
 }

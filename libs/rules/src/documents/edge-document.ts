@@ -5,6 +5,7 @@ import {
   IsArray,
   IsIn,
   IsInt,
+  IsNotEmpty,
   IsNotEmptyObject,
   IsObject,
   IsOptional,
@@ -16,7 +17,7 @@ import {
   ValidateNested,
 } from 'class-validator';
 import { CRITICALITIES, FAILURE_MODES, type Criticality, type FailureMode } from '../model.js';
-import { IsCidr, IsHttpOrigin, IsRecordOf, LaterVersion } from './constraints.js';
+import { IsCidr, IsHttpOrigin, IsHttpUrl, IsRecordOf, LaterVersion, oneOf } from './constraints.js';
 
 const MILLISECONDS = 'milliseconds, 1 to 3600000';
 const ASYMMETRIC = ['ES256', 'ES384', 'ES512', 'RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'EdDSA'] as const;
@@ -31,33 +32,39 @@ export class ApiKeysOptions {
 
   /** Digests of the keys, relative to the edge document. */
   @IsString({ message: 'the path of the key file' })
+  @IsNotEmpty({ message: 'the path of the key file' })
   readonly file!: string;
 }
 
 export class JwksOptions {
   @IsOptional()
-  @Matches(/^https?:\/\/\S+$/, { message: 'an http or https URL' })
+  @IsHttpUrl()
   readonly url?: string;
 
   @IsOptional()
   @IsString({ message: 'the path of a JWKS file' })
+  @IsNotEmpty({ message: 'the path of a JWKS file' })
   readonly file?: string;
 }
 
 export class ClaimsOptions {
   @IsString({ message: 'the name of the claim that holds the tenant' })
+  @IsNotEmpty({ message: 'the name of the claim that holds the tenant' })
   readonly tenant!: string;
 
   @IsOptional()
   @IsString({ message: 'the name of the claim that holds the user' })
+  @IsNotEmpty({ message: 'the name of the claim that holds the user' })
   readonly user?: string;
 }
 
 export class JwtOptions {
   @IsString({ message: 'the issuer (iss)' })
+  @IsNotEmpty({ message: 'the issuer (iss)' })
   readonly issuer!: string;
 
   @IsString({ message: 'the audience (aud)' })
+  @IsNotEmpty({ message: 'the audience (aud)' })
   readonly audience!: string;
 
   @IsObject({ message: 'a mapping with url or file' })
@@ -132,7 +139,7 @@ export class RouteOptions {
   @IsOptional()
   @IsArray({ message: `a list of ${METHODS.join(', ')}` })
   @ArrayNotEmpty({ message: `a list of ${METHODS.join(', ')}; leave it out for all` })
-  @IsIn(METHODS, { each: true, message: `a list of ${METHODS.join(', ')}` })
+  @IsIn(METHODS, { each: true, message: oneOf(METHODS) })
   readonly methods?: string[];
 
   @IsString({ message: 'a path such as /orders, /orders/:id or /orders/*' })
@@ -141,10 +148,10 @@ export class RouteOptions {
   @IsString({ message: 'the name of an upstream' })
   readonly upstream!: string;
 
-  @IsIn(CRITICALITIES, { message: CRITICALITIES.join(', ') })
+  @IsIn(CRITICALITIES, { message: oneOf(CRITICALITIES) })
   readonly criticality: Criticality = 'sheddable';
 
-  @IsIn(FAILURE_MODES, { message: FAILURE_MODES.join(', ') })
+  @IsIn(FAILURE_MODES, { message: oneOf(FAILURE_MODES) })
   readonly failureMode: FailureMode = 'open';
 
   @IsInt({ message: 'a whole number, 1 to 1000000' })
@@ -152,7 +159,7 @@ export class RouteOptions {
   @Max(1_000_000, { message: 'a whole number, 1 to 1000000' })
   readonly cost: number = 1;
 
-  @IsIn(['optional', 'required'], { message: 'optional, required' })
+  @IsIn(['optional', 'required'], { message: 'optional or required' })
   readonly auth: 'optional' | 'required' = 'optional';
 }
 

@@ -11,15 +11,16 @@ import {
   IsOptional,
   IsString,
   Matches,
+  Max,
   MaxLength,
   Min,
   ValidateNested,
 } from 'class-validator';
 import { CALLERS, PARTITION_NAMES, type Callers, type PartitionName } from '../model.js';
-import { LATER_KINDS } from '../limits/limit.js';
-import { IsRecordOf, LaterVersion } from './constraints.js';
+import { IsRecordOf, oneOf } from './constraints.js';
 import { LimitFields } from './limit-fields.js';
 
+const REVISION = 'a whole number, 1 to 9007199254740991';
 const PER = `a list of ${PARTITION_NAMES.join(', ')}, each at most once`;
 
 export class TenantOptions {
@@ -54,9 +55,6 @@ export class SelectedLimit extends LimitFields {
   @IsBoolean({ message: 'true or false' })
   readonly shadow?: boolean;
 }
-for (const kind of LATER_KINDS) {
-  LaterVersion(`${kind} is not supported in this version; tokenBucket and unlimited are`)(SelectedLimit.prototype, kind);
-}
 
 export class PolicyOptions {
   @Matches(/^[a-z][a-z0-9-]*$/, { message: 'a name of a-z, 0-9 and dashes that starts with a letter' })
@@ -65,17 +63,17 @@ export class PolicyOptions {
 
   @IsArray({ message: PER })
   @ArrayUnique({ message: PER })
-  @IsIn(PARTITION_NAMES, { each: true, message: PER })
+  @IsIn(PARTITION_NAMES, { each: true, message: oneOf(PARTITION_NAMES) })
   readonly per!: PartitionName[];
 
   @IsOptional()
-  @IsIn(CALLERS, { message: CALLERS.join(', ') })
+  @IsIn(CALLERS, { message: oneOf(CALLERS) })
   readonly callers?: Callers;
 
   @IsOptional()
   @IsArray({ message: 'a list of route names' })
   @ArrayNotEmpty({ message: 'at least one route; leave it out for all' })
-  @IsString({ each: true, message: 'a list of route names' })
+  @IsString({ each: true, message: 'the name of a route' })
   readonly routes?: string[];
 
   @IsOptional()
@@ -98,8 +96,9 @@ export class LimitsDocument {
 
   /** Grows with each announcement; a file may leave it out. */
   @IsOptional()
-  @IsInt({ message: 'a whole number of at least 1' })
-  @Min(1, { message: 'a whole number of at least 1' })
+  @IsInt({ message: REVISION })
+  @Min(1, { message: REVISION })
+  @Max(Number.MAX_SAFE_INTEGER, { message: REVISION })
   readonly revision?: number;
 
   @IsOptional()

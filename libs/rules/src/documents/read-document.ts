@@ -1,31 +1,14 @@
 import 'reflect-metadata';
-import { plainToInstance } from 'class-transformer';
-import { getMetadataStorage, validateSync, type ValidationError } from 'class-validator';
+import { validateSync, type ValidationError } from 'class-validator';
 import { isPlainMapping, recordShapes } from './constraints.js';
-import { DocumentError, show, type Problem } from './problem.js';
-import { readYaml, type YamlFile } from './read-yaml.js';
-
-type Class<T extends object> = new () => T;
-type Path = readonly (string | number)[];
-
-/** Collects what is wrong with one document. */
-export class Findings {
-  readonly problems: Problem[] = [];
-
-  constructor(private readonly yaml: Pick<YamlFile, 'file' | 'lineOf'>) {}
-
-  add(path: Path, found: string | undefined, allowed: string): void {
-    this.problems.push({ file: this.yaml.file, line: this.yaml.lineOf(path), path: pathText(path), found, allowed });
-  }
-
-  /** @throws DocumentError where anything was found. */
-  throwIfAny(): void {
-    if (this.problems.length > 0) throw new DocumentError(this.problems);
-  }
-}
+import { fieldsOf, validatorOf, type Class } from './fields.js';
+import { Findings, type Path } from './findings.js';
+import { show } from './problem.js';
+import { readYaml } from './read-yaml.js';
+import { shaped } from './shape.js';
 
 /** Reads and validates a document of one class; semantic checks of its own may add findings. @throws DocumentError */
-export function readDocument<T extends object>(file: string, of: Class<T>, check: (document: T, findings: Findings) => void): T {
+export function readDocument<T extends object>(file: string, of: new () => T, check: (document: T, findings: Findings) => void): T {
   const yaml = readYaml(file);
   const findings = new Findings(yaml);
   const document = toInstance(of, yaml.content, [], findings);
@@ -35,10 +18,10 @@ export function readDocument<T extends object>(file: string, of: Class<T>, check
   return document;
 }
 
-function toInstance<T extends object>(of: Class<T>, content: unknown, at: Path, findings: Findings): T {
-  const instance = plainToInstance(of, content, { exposeDefaultValues: true });
-  const errors = validateSync(instance, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: true });
-  reportErrors(errors, at, findings);
+/** An instance of the class, usable only where nothing was found. Nothing is ever coerced. */
+export function toInstance<T extends object>(of: new () => T, content: object, at: Path, findings: Findings): T {
+  const instance = shaped(of, content, at, findings);
+  for (const error of validateSync(instance, { forbidUnknownValues: true })) report(of, error, at, findings);
   for (const [property, shape] of recordShapes(of.prototype as object)) {
     const entries = (instance as Record<string, unknown>)[property];
     if (!isPlainMapping(entries)) continue;
@@ -54,45 +37,35 @@ function toInstance<T extends object>(of: Class<T>, content: unknown, at: Path, 
   return instance;
 }
 
-export function reportErrors(errors: readonly ValidationError[], at: Path, findings: Findings): void {
-  for (const error of errors) report(error, at, findings);
-}
-
-function report(error: ValidationError, at: Path, findings: Findings): void {
+function report(of: Class, error: ValidationError, at: Path, findings: Findings): void {
   const isIndex = Array.isArray(error.target) && /^\d+$/.test(error.property);
   const path = [...at, isIndex ? Number(error.property) : error.property];
-  const constraints = error.constraints ?? {};
-  const [message] = Object.values(constraints);
-  if (constraints.whitelistValidation !== undefined)
-    findings.add(path, `the unknown field ${show(error.property) ?? ''}`, knownFields(error));
-  else if (message !== undefined) findings.add(path, show(error.value), message);
-  for (const child of error.children ?? []) report(child, path, findings);
-}
-
-function knownFields(error: ValidationError): string {
-  const target = error.target?.constructor;
-  if (target === undefined) return 'nothing';
-  const metadata = getMetadataStorage().getTargetValidationMetadatas(target, '', false, false);
-  const later = new Set(metadata.filter((one) => one.name === 'laterVersion').map((one) => one.propertyName));
-  const known = [...new Set(metadata.map((one) => one.propertyName))].filter((name) => !later.has(name));
-  const near = known.find((name) => isNear(name, error.property));
-  return `${known.join(', ')}${near === undefined ? '' : ` (did you mean ${near}?)`}`;
-}
-
-/** At most two letters added, left out or changed. */
-function isNear(a: string, b: string): boolean {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= a.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j += 1) {
-      const change = (row[j - 1] ?? 0) + (a[i - 1]?.toLowerCase() === b[j - 1]?.toLowerCase() ? 0 : 1);
-      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
+  const constraints: Readonly<Record<string, string>> = error.constraints ?? {};
+  const message = constraints.isArray ?? Object.values(constraints)[0];
+  if (message !== undefined && !findings.has(path)) {
+    const elements = badElements(of, error);
+    for (const { i, element, rule } of elements) findings.add([...path, i], show(element), constraints[rule] ?? message);
+    if (elements.length === 0) findings.add(path, show(error.value), message);
   }
-  return (row[b.length] ?? 9) <= 2;
+  for (const child of error.children ?? []) report((child.target?.constructor as Class | undefined) ?? of, child, path, findings);
 }
 
-export function pathText(path: Path): string {
-  return path.map((part, i) => (typeof part === 'number' ? `[${part}]` : i === 0 ? part : `.${part}`)).join('');
+interface BadElement {
+  readonly i: number;
+  readonly element: unknown;
+  /** The name of the rule that refuses it. */
+  readonly rule: string;
+}
+
+/** The elements of a list that a rule for each of them refuses; none where the list itself is at fault. */
+function badElements(of: Class, { value: list, property, target = {} }: ValidationError): readonly BadElement[] {
+  if (!Array.isArray(list)) return [];
+  const rules = (fieldsOf(of).get(property)?.rules ?? []).filter((rule) => rule.each);
+  return list.flatMap((element: unknown, i) => {
+    const rule = rules.find((one) => {
+      const args = { value: element, constraints: one.constraints as unknown[], targetName: of.name, object: target, property };
+      return validatorOf(one)?.validate(element, args) === false;
+    });
+    return rule === undefined ? [] : [{ i, element, rule: rule.name ?? '' }];
+  });
 }

@@ -11,7 +11,7 @@ const SECONDS_AT_LEAST_ONE_IN = 2_592_000n;
 
 /** A number or a fraction `a/b` as a reduced integer pair: 0.1 is exactly 1/10. @returns undefined where the text is neither, or 0 */
 export function readRate(given: number | string): Rate | undefined {
-  const pair = typeof given === 'number' ? readDecimal(String(given)) : (readFraction(given) ?? readDecimal(given));
+  const pair = typeof given === 'number' ? readDecimal(String(given)) : readFraction(given);
   if (pair === undefined || pair[0] === 0n || pair[1] === 0n) return undefined;
   const divisor = gcd(pair[0], pair[1]);
   return { refillTokens: Number(pair[0] / divisor), refillSeconds: Number(pair[1] / divisor) };
