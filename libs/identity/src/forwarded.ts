@@ -4,7 +4,7 @@ const COMMA = 0x2c;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 /** A longer element is malformed: real ones are far shorter, and hostile ones must not cost much. */
-const MAX_ELEMENT = 1024;
+const MAX_ELEMENT = 4096;
 
 /** A pair and the semicolon after it (RFC 7239 §4); pairs may be empty, values are taken without quotes where they need none. */
 const PAIR = /(?:([!#$%&'*+.^_`|~\w-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s";,\\]*)))?\s*;\s*/y;
@@ -25,7 +25,10 @@ function* elementsFromRight(text: string): IterableIterator<string | undefined> 
   let end = text.length;
   let quoted = false;
   for (let i = end - 1; i >= 0; i -= 1) {
-    if (end - i > MAX_ELEMENT) return yield undefined;
+    if (end - i > MAX_ELEMENT) {
+      yield undefined;
+      return;
+    }
     const char = text.charCodeAt(i);
     if (char === QUOTE && !isEscaped(text, i)) quoted = !quoted;
     if (char !== COMMA || quoted) continue;

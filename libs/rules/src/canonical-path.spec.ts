@@ -15,6 +15,7 @@ describe('canonicalPath', () => {
     ['/%61pi/lo%67in', '/api/login'],
     ['/a%20b', '/a%20b'],
     ['/caf%c3%a9', '/caf%C3%A9'],
+    ['/%e6%bc%a2/%f0%9f%98%80', '/%E6%BC%A2/%F0%9F%98%80'],
     ['/a;v=1/b', '/a;v=1/b'],
     ['/v1.2/.hidden', '/v1.2/.hidden'],
     ['/...', '/...'],
@@ -35,6 +36,11 @@ describe('canonicalPath', () => {
     '/a/./b',
     '/a/..',
     '/a/..;x=1/b',
+    '/a/..%3bx=1/b',
+    '/a/%c0%ae%c0%ae/b',
+    '/a%e0%80%afb',
+    '/a?b',
+    '/a#b',
     '/a//b',
     '//a',
     '/a%5cb',
@@ -66,6 +72,23 @@ describe('canonicalPath', () => {
         return once === undefined || path(once) === once;
       }),
       { numRuns: 2000 },
+    );
+  });
+
+  it('HTTP-01: what is matched is what is forwarded: a URL parser leaves a canonical path as it is', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          messy.map((parts) => parts.join('')),
+          fc.webPath(),
+          fc.string({ maxLength: 20 }),
+        ),
+        (raw) => {
+          const canonical = path(`/${raw}`);
+          return canonical === undefined || new URL(`http://upstream${canonical}`).pathname === canonical;
+        },
+      ),
+      { numRuns: 3000 },
     );
   });
 

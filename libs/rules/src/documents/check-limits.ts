@@ -14,8 +14,8 @@ export function checkLimits(document: LimitsDocument, findings: Findings): void 
     if (before < i) findings.add(['policies', i, 'name'], show(policy.name), `a name of its own; policies[${before}] has it already`);
     policy.limits.forEach((limit, j) => {
       checkLimit(policy, limit, ['policies', i, 'limits', j], findings);
-      checkSelector(policy.limits, j, ['policies', i, 'limits', j], findings);
     });
+    checkSelectors(policy.limits, ['policies', i, 'limits'], findings);
     if (!policy.limits.some((limit) => limit.default === true)) {
       findings.add(['policies', i, 'limits'], 'no default', 'one limit with default: true, for whoever no other selector names');
     }
@@ -58,19 +58,20 @@ function slowBucket(seconds: number): string {
   return `a bucket that takes ${Math.round(seconds)} s to fill`;
 }
 
-function checkSelector(limits: readonly SelectedLimit[], j: number, at: Path, findings: Findings): void {
-  const limit = limits[j];
-  if (limit === undefined) return;
-  const selector = selectorText(limit);
-  const key = selectorKey(limit);
-  const named = [limit.tenant, limit.tier, limit.route].some((name) => name !== undefined);
-  const SELECTORS = 'default: true alone, or tenant, tier, route, tenant with route, tier with route';
-  if ((limit.default === true) === named || (limit.tenant !== undefined && limit.tier !== undefined)) findings.add(at, selector, SELECTORS);
-  const before = limits.findIndex((other) => selectorKey(other) === key);
-  if (before < j) {
-    const there = pathText([...at.slice(0, -1), before]);
-    findings.add(at, `the selector ${selector}`, `a selector of its own; ${there} has it already`);
-  }
+const SELECTORS = 'default: true alone, or tenant, tier, route, tenant with route, tier with route';
+
+function checkSelectors(limits: readonly SelectedLimit[], at: Path, findings: Findings): void {
+  const places = new Map<string, number>();
+  limits.forEach((limit, j) => {
+    const selector = selectorText(limit);
+    const named = [limit.tenant, limit.tier, limit.route].some((name) => name !== undefined);
+    if ((limit.default === true) === named || (limit.tenant !== undefined && limit.tier !== undefined))
+      findings.add([...at, j], selector, SELECTORS);
+    const key = selectorKey(limit);
+    const before = places.get(key);
+    if (before === undefined) places.set(key, j);
+    else findings.add([...at, j], `the selector ${selector}`, `a selector of its own; ${pathText([...at, before])} has it already`);
+  });
 }
 
 /** Unlike the text, never the same for two selectors, whatever the names hold. */

@@ -7,17 +7,19 @@ export type Path = readonly (string | number)[];
 /** Collects what is wrong with one document. */
 export class Findings {
   readonly problems: Problem[] = [];
+  private readonly paths = new Set<string>();
 
   constructor(private readonly source: Pick<YamlFile, 'file' | 'lineOf'>) {}
 
   add(path: Path, found: string | undefined, allowed: string): void {
-    this.problems.push({ file: this.source.file, line: this.source.lineOf(path), path: pathText(path), found, allowed });
+    const text = pathText(path);
+    this.paths.add(text);
+    this.problems.push({ file: this.source.file, line: this.source.lineOf(path), path: text, found, allowed });
   }
 
   /** Whether something is known to be wrong at this place already. */
   has(path: Path): boolean {
-    const text = pathText(path);
-    return this.problems.some((problem) => problem.path === text);
+    return this.paths.has(pathText(path));
   }
 
   /** @throws DocumentError where anything was found, in the order of the file. */
