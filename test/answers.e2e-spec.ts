@@ -9,7 +9,7 @@ describe('a refused request', () => {
   beforeAll(async () => {
     edge = await startEdge({
       policies: [
-        policy('burst', ['tenant'], bucket(10, 5)),
+        policy('burst', ['tenant'], bucket(10, '10/3600')),
         policy('daily', ['tenant'], bucket(1000, '1000/86400')),
         policy('rarely', ['tenant'], bucket(3, '1/60'), { routes: ['rare'] }),
         ...WIDE,
@@ -33,10 +33,10 @@ describe('a refused request', () => {
     expect(refused.headers).toMatchObject({
       'content-type': 'application/problem+json',
       'cache-control': 'no-store',
-      'retry-after': '1',
-      'ratelimit-policy': '"burst";q=10;w=2, "daily";q=1000;w=86400',
+      'retry-after': '360',
+      'ratelimit-policy': '"burst";q=10;w=3600, "daily";q=1000;w=86400',
     });
-    expect(refused.headers.ratelimit).toMatch(/^"burst";r=0;t=1$/);
+    expect(refused.headers.ratelimit).toBe('"burst";r=0;t=360');
     expect(refused.json()).toMatchObject({
       type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
       status: 429,
@@ -45,18 +45,21 @@ describe('a refused request', () => {
   });
 
   it('RESP-01: is admitted after Retry-After, which is a whole second at least', async () => {
-    await times(10, () => ask(edge.url, '/x', as('b')));
-    const refused = await ask(edge.url, '/x', as('b'));
+    const fast = await startEdge({ policies: [policy('fast', ['tenant'], bucket(1, '2/3')), ...WIDE], callers: { b: { tenant: 'b' } } });
+    const asB = { headers: { 'x-api-key': fast.keys.b ?? '' } };
+    await ask(fast.url, '/x', asB);
+    const refused = await ask(fast.url, '/x', asB);
     expect(refused.status).toBe(429);
     const seconds = Number(refused.headers['retry-after']);
-    expect(Number.isInteger(seconds) && seconds >= 1).toBe(true);
+    expect([1, 2]).toContain(seconds);
     await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
-    expect((await ask(edge.url, '/x', as('b'))).status).toBe(200);
+    expect((await ask(fast.url, '/x', asB)).status).toBe(200);
+    await fast.close();
   });
 
   it('RESP-05: every policy is listed by name, the state is of the one with the least left or of the one that refuses', async () => {
     const first = await ask(edge.url, '/rare', as('c'));
-    expect(first.headers['ratelimit-policy']).toBe('"burst";q=10;w=2, "daily";q=1000;w=86400, "rarely";q=3;w=180');
+    expect(first.headers['ratelimit-policy']).toBe('"burst";q=10;w=3600, "daily";q=1000;w=86400, "rarely";q=3;w=180');
     expect(first.headers.ratelimit).toBe('"rarely";r=2;t=120');
     await times(2, () => ask(edge.url, '/rare', as('c')));
     const refused = await ask(edge.url, '/rare', as('c'));

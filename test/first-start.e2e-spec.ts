@@ -67,12 +67,14 @@ describe('a first start with something wrong', () => {
     [{ STORE: 'memory', REDIS_DEADLINE_MS: 'soon' }, /REDIS_DEADLINE_MS: allowed: milliseconds/],
     [{ STORE: 'memory', LIMITS_SOURCE: 'https://rules.example' }, /LIMITS_SOURCE: .*not supported in this version/],
     [{ STORE: 'memory', API_KEY_PEPPER: 'short' }, /API_KEY_PEPPER: allowed: .*16 characters/],
-    [{ STORE: 'memory', API_KEY_PEPPER: '' }, /API_KEY_PEPPER/],
+    [{ STORE: 'memory', API_KEY_PEPPER: '' }, /API_KEY_PEPPER: missing/],
+    [{ STORE: 'memory', HOST: '203.0.113.1' }, /ADMIN_PORT=0|PORT=0 on HOST=203\.0\.113\.1 cannot be used/],
     [{ STORE: 'memory', RATELIMIT_HEADERS: 'draft-99' }, /RATELIMIT_HEADERS: allowed: draft-11/],
   ])('refuses the environment %j and says what is allowed', async (env, told) => {
     const { code, output } = await start(env);
     expect(code).toBe(1);
     expect(output).toMatch(told);
     expect(output).not.toContain('short');
+    expect(output).not.toMatch(/^\s+at /m);
   });
 });

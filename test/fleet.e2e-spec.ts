@@ -90,6 +90,23 @@ describe('two gateways, one Redis', () => {
     await gateway.process.stop();
   });
 
+  it('tells what matters: refusals by caller with a count, and a Redis that is gone, at start and later', async () => {
+    const own = await startRedis();
+    const gateway = await spawnGateway({ ...env(), REDIS_URL: own.url });
+    await gateway.process.waitForLine(/Redis is connected/);
+    for (let i = 0; i < 5; i += 1) await ask(gateway.url, '/many');
+    const [line = ''] = await gateway.process.waitForLine(/\{.*"refused".*\}/);
+    expect(JSON.parse(line)).toMatchObject({ caller: 'ip 127.0.0.1', policy: 'many-route', route: 'many', count: 2 });
+    await own.stop();
+    await gateway.process.waitForLine(/Redis is not connected, failure modes decide/);
+    await gateway.process.stop();
+    const late = await spawnGateway({ ...env(), REDIS_URL: own.url });
+    await late.process.waitForLine(/Redis is not connected.*ECONNREFUSED/);
+    expect((await ask(late.adminUrl, '/metrics')).text).toContain('esclusa_store_connected 0');
+    expect((await ask(late.adminUrl, '/health/ready')).status).toBe(200);
+    await late.process.stop();
+  });
+
   it('NEST-05: SIGTERM lets requests in flight finish and stops in order; a second signal changes nothing', async () => {
     const gateway = await spawnGateway(env());
     await ready(gateway);

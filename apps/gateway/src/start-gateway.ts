@@ -8,7 +8,7 @@ import { AdminModule } from './admin/admin.module.js';
 import { Lifecycle } from './admin/lifecycle.js';
 import { configureGateway, createGatewayAdapter } from './configure-gateway.js';
 import { EdgeRules } from './edge/edge-rules.js';
-import type { GatewayEnv } from './gateway.env.js';
+import { EnvError, type GatewayEnv } from './gateway.env.js';
 import { GatewayModule } from './gateway.module.js';
 import { makeLogger } from './logger.js';
 import { inOrder } from './shutdown.js';
@@ -34,10 +34,10 @@ const DRAIN_MS = 8000;
  */
 export async function startGateway(env: GatewayEnv, features: NonNullable<ModuleMetadata['imports']> = []): Promise<RunningGateway> {
   const logger = makeLogger(env);
-  // A start that fails is told once, by whoever called: Nest's own account of it stays in the buffer.
-  const options: Readonly<NestApplicationOptions> = { bufferLogs: true, autoFlushLogs: false, abortOnError: false };
+  const adminOptions: Readonly<NestApplicationOptions> = { logger, abortOnError: false };
   const module = GatewayModule.register(env, features);
-  const edgeOptions: Readonly<NestApplicationOptions> = { ...options, bodyParser: false };
+  // A start that fails is told once, by whoever called: Nest's own account of it stays in the buffer.
+  const edgeOptions: Readonly<NestApplicationOptions> = { bufferLogs: true, autoFlushLogs: false, abortOnError: false, bodyParser: false };
   const app = await NestFactory.create<NestFastifyApplication>(module, createGatewayAdapter(), edgeOptions);
   app.useLogger(logger);
   app.flushLogs();
@@ -46,11 +46,12 @@ export async function startGateway(env: GatewayEnv, features: NonNullable<Module
   const admin = await NestFactory.create<NestFastifyApplication>(
     AdminModule.of({ env, lifecycle, metrics: app.get(DecisionMetrics), rules: app.get(EdgeRules), admission: app.get(Admission) }),
     new FastifyAdapter({ forceCloseConnections: true }),
-    options,
+    // Not buffered: a second buffer would hold back what the whole process logs.
+    adminOptions,
   );
   admin.useGlobalPipes(new ValidationPipe({ transform: true, whitelist: true, forbidNonWhitelisted: true }));
-  await admin.listen(env.ADMIN_PORT, env.ADMIN_TOKEN === undefined ? '127.0.0.1' : env.HOST);
-  await app.listen(env.PORT, env.HOST);
+  await listen(admin, 'ADMIN_PORT', env.ADMIN_PORT, env.ADMIN_TOKEN === undefined ? '127.0.0.1' : env.HOST);
+  await listen(app, 'PORT', env.PORT, env.HOST);
   const close = inOrder(logger, [
     ['stop accepting, let requests finish', () => drain(app, lifecycle)],
     [
@@ -63,6 +64,14 @@ export async function startGateway(env: GatewayEnv, features: NonNullable<Module
     ['close the admin port', () => admin.close()],
   ]);
   return { url: urlOf(app), adminUrl: urlOf(admin), app, close };
+}
+
+/** @throws EnvError where the address cannot be had */
+async function listen(app: NestFastifyApplication, variable: 'PORT' | 'ADMIN_PORT', port: number, host: string): Promise<void> {
+  await app.listen(port, host).catch((error: unknown) => {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new EnvError(`${variable}=${port} on HOST=${host} cannot be used: ${why}`);
+  });
 }
 
 async function drain(app: NestFastifyApplication, lifecycle: Lifecycle): Promise<void> {

@@ -4,14 +4,20 @@ import { Identifier } from '#libs/identity';
 import { MemoryBucketStore, RedisBucketStore, bucketScripts } from '#libs/rate-limiter';
 import { RedisClient } from '#libs/redis';
 import type { EdgeRules } from './edge/edge-rules.js';
-import type { GatewayEnv } from './gateway.env.js';
+import { EnvError, type GatewayEnv } from './gateway.env.js';
 import { FaultLog } from './telemetry/fault-log.js';
 import type { DecisionMetrics } from './telemetry/decision-metrics.js';
 
 /** How the libraries become the gateway's providers. */
 
+/** @throws EnvError */
 export function makeIdentifier(rules: EdgeRules, env: GatewayEnv): Identifier {
-  return Identifier.create(rules.current.edge.identity, { pepper: env.API_KEY_PEPPER, log: new Logger('Identity') });
+  try {
+    return Identifier.create(rules.current.edge.identity, { pepper: env.API_KEY_PEPPER, log: new Logger('Identity') });
+  } catch (error) {
+    // All that can be wrong here is what the edge document and the environment name.
+    throw new EnvError(`identity cannot be set up: ${error instanceof Error ? error.message : String(error)}`);
+  }
 }
 
 /** Undefined where the limits live in this process. Does not wait for Redis: until it is there, failure modes decide. */
@@ -30,7 +36,9 @@ export function connectStore(env: GatewayEnv, metrics: DecisionMetrics): RedisCl
       metrics.storeCall(result);
     },
     onStateChange: (state, detail) => {
-      logger.warn(`Redis ${state}: ${detail}`);
+      metrics.storeConnected(state === 'connected');
+      if (state === 'connected') logger.log('Redis is connected');
+      else logger.warn(`Redis is not connected, failure modes decide: ${detail}`);
     },
   });
 }

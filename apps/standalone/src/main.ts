@@ -42,6 +42,7 @@ try {
       ],
     ]),
   );
+  process.once('SIGINT', () => process.stdout.write('\nStopping: requests in flight may finish, up to 8 s.\n'));
   process.stdout.write(welcome(gateway.url, gateway.adminUrl, demo.keys));
 } catch (error) {
   const known = error instanceof DocumentError || error instanceof EnvError;

@@ -22,7 +22,7 @@ export interface PolicyVerdict {
 /** The edge's final answer to one request, as plain values. */
 export interface Decision {
   readonly outcome: Outcome;
-  /** Undefined only where a request was allowed by its policies. */
+  /** Undefined only where a request was allowed by its policies with the store's numbers. */
   readonly reason: Reason | undefined;
   readonly source: Source;
   /** Decided without the store by the route's failure mode. */

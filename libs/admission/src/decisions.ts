@@ -41,7 +41,14 @@ export function byPolicies(
   const policies = toPolicyVerdicts(applied, reply);
   const degraded = source === 'local-fallback';
   if (reply.admitted) {
-    return decide(request, revision, { outcome: 'allowed', reason: undefined, source, degraded, policies, retryAfterMs: undefined });
+    return decide(request, revision, {
+      outcome: 'allowed',
+      reason: degraded ? 'store-unavailable' : undefined,
+      source,
+      degraded,
+      policies,
+      retryAfterMs: undefined,
+    });
   }
   const refused = policies.filter(isViolated);
   const hopeless = refused.some((policy) => policy.verdict === 'cost-exceeds-limit');

@@ -36,7 +36,8 @@ export class RedisClient {
   private readonly clock = new ServerClock();
   private readonly lag = new LoopLag();
   private unanswered = 0;
-  private usable = false;
+  /** Undefined until the first connection stands or fails. */
+  private usable: boolean | undefined;
   private lastError = 'not connected yet';
 
   constructor(private readonly options: RedisClientOptions) {
@@ -59,7 +60,7 @@ export class RedisClient {
   }
 
   get connected(): boolean {
-    return this.usable;
+    return this.usable === true;
   }
 
   /**
@@ -96,7 +97,7 @@ export class RedisClient {
   }
 
   private async runOnce(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<readonly number[]> {
-    if (!this.usable) throw new StoreFault('connection', this.lastError);
+    if (this.usable !== true) throw new StoreFault('connection', this.lastError);
     const startedAtUs = monotonicUs();
     const call = (command: 'EVALSHA' | 'EVAL', text: string) => this.attempt(command, text, keys, args, startedAtUs);
     let reply = await call('EVALSHA', script.sha).catch((error: unknown) => {

@@ -22,9 +22,11 @@ const builtIn = (name: string, path: string): Route => ({
 
 /**
  * Joins both documents and what the edge's own controllers declare.
+ * @param controllers undefined where they are not known, as in tools: names such as `POST /exports` are then taken on trust
  * @throws DocumentError where one names what the other lacks, or where any caller on any route would be without an enforcing policy
  */
-export function compileRules(edge: EdgeDocument, limits: LimitsDocument, owned: readonly OwnedRoute[]): Rules {
+export function compileRules(edge: EdgeDocument, limits: LimitsDocument, controllers: readonly OwnedRoute[] | undefined): Rules {
+  const owned = controllers ?? [];
   const routes = new Map<string, Route>([
     ...edge.routes.map((route) => [route.name, toRoute(route)] as const),
     ...owned.map(({ route }) => [route.name, route] as const),
@@ -36,7 +38,7 @@ export function compileRules(edge: EdgeDocument, limits: LimitsDocument, owned: 
     const path = twice.route.name;
     throw new DocumentError([{ file: 'controllers', path, found: 'two handlers', allowed: 'one handler for each method and path' }]);
   }
-  const unknown = unknownRoutes(limits, routes);
+  const unknown = unknownRoutes(limits, routes, controllers === undefined);
   if (unknown.length > 0) throw new DocumentError(unknown);
   const ownedByName = new Map(owned.map((one) => [one.route.name, one]));
   const document = compileDocumentPolicies(limits);
@@ -51,12 +53,16 @@ function toRoute({ name, methods, path, upstream, criticality, failureMode, cost
   return { name, methods: methods && withHead(methods), path, upstream, criticality, failureMode, cost, auth };
 }
 
+/** How routes of controllers are called: `METHOD /path`, with a version where there is one. */
+const OWNED_NAME = /^[A-Z]+(@v\S+)? \//;
+
 /** A limit for a route that does not exist would never apply: most likely a slip of the pen. */
-function unknownRoutes(limits: LimitsDocument, routes: ReadonlyMap<string, Route>): readonly Problem[] {
+function unknownRoutes(limits: LimitsDocument, routes: ReadonlyMap<string, Route>, controllersUnknown: boolean): readonly Problem[] {
   const allowed = `a route of the edge: ${[...routes.keys()].join(', ')}`;
   const problems: Problem[] = [];
   const check = (name: string | undefined, path: string): void => {
-    if (name !== undefined && !routes.has(name)) problems.push({ file: limits.file, path, found: show(name), allowed });
+    if (name !== undefined && !routes.has(name) && !(controllersUnknown && OWNED_NAME.test(name)))
+      problems.push({ file: limits.file, path, found: show(name), allowed });
   };
   limits.policies.forEach((policy, i) => {
     policy.routes?.forEach((name, j) => {

@@ -26,6 +26,11 @@ export class KeysController {
   @Get()
   async inspect(@Query() query: CallerQuery): Promise<{ readonly keys: readonly KeyReport[] }> {
     const verdicts = await this.admission.peek(this.route(query), this.subject(query)).catch(unavailable);
+    if (query.policy !== undefined && !verdicts.some(({ applied }) => applied.policy === query.policy)) {
+      throw new NotFoundException(
+        `no policy ${query.policy} applies; those that do: ${verdicts.map(({ applied }) => applied.policy).join(', ')}`,
+      );
+    }
     const wanted = verdicts.filter((verdict) => query.policy === undefined || verdict.applied.policy === query.policy);
     return { keys: wanted.map(report) };
   }

@@ -39,9 +39,17 @@ export class ProblemFilter implements ExceptionFilter {
     if (thrown instanceof Refusal) return thrown;
     const status = statusOf(thrown);
     if (status >= 500) this.logger.error(thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown));
-    const detail = status < 500 && thrown instanceof Error ? thrown.message : 'The edge failed; the fault has been logged.';
+    const detail = status < 500 ? told(thrown) : 'The edge failed; the fault has been logged.';
     return new Refusal(plainProblem(status, STATUS_CODES[status] ?? 'Error', detail));
   }
+}
+
+/** Nest's validation lists what is wrong beside a message that says nothing. */
+function told(thrown: unknown): string {
+  const response = thrown instanceof HttpException ? thrown.getResponse() : undefined;
+  const { message } = typeof response === 'object' ? (response as { readonly message?: unknown }) : { message: response };
+  if (Array.isArray(message)) return message.join('; ');
+  return typeof message === 'string' ? message : thrown instanceof Error ? thrown.message : String(thrown);
 }
 
 /** Nest's exceptions and Fastify's errors both carry a status. */

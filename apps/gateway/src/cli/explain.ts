@@ -19,7 +19,7 @@ await runCli(USAGE, [DocumentError], () => {
   });
   const { tenant, tier, user, anonymous } = values;
   if (anonymous === (tenant !== undefined || tier !== undefined)) throw new UsageError('give a tenant or a tier, or --anonymous');
-  const rules = compileRules(loadEdgeDocument(values.edge), loadLimitsDocument(values.limits), []);
+  const rules = compileRules(loadEdgeDocument(values.edge), loadLimitsDocument(values.limits), undefined);
   const routes = values.route === undefined ? [...rules.routes.keys()] : [values.route];
   const [unknown] = routes.filter((route) => !rules.routes.has(route));
   if (unknown !== undefined) throw new UsageError(`no route is called ${unknown}; routes: ${[...rules.routes.keys()].join(', ')}`);

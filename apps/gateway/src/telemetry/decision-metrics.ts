@@ -34,6 +34,11 @@ export class DecisionMetrics {
     labelNames: ['result'] as const,
     registers: [this.registry],
   });
+  private readonly connected = new Gauge({
+    name: 'esclusa_store_connected',
+    help: '1 while Redis is connected and ready; 0 while failure modes decide. Absent with limits in memory.',
+    registers: [],
+  });
   private readonly healed = new Counter({
     name: 'esclusa_store_healed_total',
     help: 'Buckets found damaged or of a foreign type, and started afresh.',
@@ -68,6 +73,11 @@ export class DecisionMetrics {
 
   storeCall(result: CallResult): void {
     this.counter(`s ${result}`, () => this.storeCalls.labels(result)).inc();
+  }
+
+  storeConnected(connected: boolean): void {
+    this.registry.registerMetric(this.connected);
+    this.connected.set(connected ? 1 : 0);
   }
 
   healedBuckets(count: number): void {
