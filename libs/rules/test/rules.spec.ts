@@ -15,11 +15,11 @@ const good = compileRules(edge, loadLimitsDocument(join(fixtures, 'good-limits.y
 type Json = Readonly<Record<string, unknown>>;
 const bucket = (capacity: number) => ({ tokenBucket: { capacity, refillPerSecond: 100 } });
 let files = 0;
-const compile = (policies: readonly Json[], owned: readonly OwnedRoute[] = [], tenants: Json = {}): Rules => {
+const compile = (policies: readonly Json[], owned: readonly OwnedRoute[] | 'unknown' = [], tenants: Json = {}): Rules => {
   files += 1;
   const file = join(folder, `limits-${files}.yaml`);
   writeFileSync(file, stringify({ version: 1, tenants, policies }));
-  return compileRules(edge, loadLimitsDocument(file), owned);
+  return compileRules(edge, loadLimitsDocument(file), owned === 'unknown' ? undefined : owned);
 };
 const address = { name: 'address', per: ['ip'], limits: [{ default: true, ...bucket(60) }] };
 const tenant = { name: 'tenant', per: ['tenant'], limits: [{ default: true, ...bucket(60) }] };
@@ -165,6 +165,12 @@ describe('routes of the edge itself', () => {
     expect(() => compile([tenant, address], [owned({}), owned({})])).toThrow(
       'controllers: GET /own: found two handlers; allowed: one handler for each method and path',
     );
+  });
+
+  it('may be named by limits that tools check without knowing the controllers, and must exist where they are known', () => {
+    const named = { ...tenant, limits: [...tenant.limits, { route: 'POST /exports', ...bucket(1) }] };
+    expect(() => compile([named, address], 'unknown')).not.toThrow();
+    expect(() => compile([named, address], [])).toThrow(/found "POST \/exports"; allowed: a route of the edge/);
   });
 
   it('need cover too, unless they skip admission altogether', () => {
