@@ -1,5 +1,5 @@
 import { Module, type DynamicModule, type ModuleMetadata, type Provider } from '@nestjs/common';
-import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, DiscoveryModule, DiscoveryService } from '@nestjs/core';
+import { APP_FILTER, APP_GUARD, DiscoveryModule, DiscoveryService } from '@nestjs/core';
 import { Admission } from '#libs/admission';
 import { Identifier } from '#libs/identity';
 import { RedisClient } from '#libs/redis';
@@ -9,7 +9,7 @@ import { AdmissionGuard } from './admission/admission.guard.js';
 import { ProblemFilter } from './answers/problem.filter.js';
 import { BudgetController } from './budget/budget.controller.js';
 import { EdgeRules } from './edge/edge-rules.js';
-import { OwnedBodyInterceptor } from './edge/owned-body.interceptor.js';
+import { OwnedBodyGuard } from './edge/owned-body.guard.js';
 import { GatewayEnv } from './gateway.env.js';
 import { Forwarder } from './proxy/forwarder.js';
 import { ProxyController } from './proxy/proxy.controller.js';
@@ -42,9 +42,10 @@ export class GatewayModule {
       RefusalLog,
       Forwarder,
       Upstreams,
+      // In this order: bodies are read after admission.
       { provide: APP_GUARD, useClass: AdmissionGuard },
+      { provide: APP_GUARD, useClass: OwnedBodyGuard },
       { provide: APP_FILTER, useClass: ProblemFilter },
-      { provide: APP_INTERCEPTOR, useClass: OwnedBodyInterceptor },
     ];
     return {
       module: GatewayModule,

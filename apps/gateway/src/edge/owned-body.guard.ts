@@ -3,13 +3,11 @@ import {
   Injectable,
   PayloadTooLargeException,
   UnsupportedMediaTypeException,
-  type CallHandler,
+  type CanActivate,
   type ExecutionContext,
-  type NestInterceptor,
 } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import getRawBody from 'raw-body';
-import { from, switchMap, type Observable } from 'rxjs';
 import { EdgeRules } from './edge-rules.js';
 
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -17,23 +15,22 @@ const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
 /**
  * Parses the JSON body of a request to one of the edge's own controllers, after admission: a refused request costs no reading. Proxied
- * requests are none of its business; their bodies stream.
+ * requests are none of its business; their bodies stream. It refuses only bodies; it is a guard because guards run in order, and because
+ * an interceptor would cost every proxied request a tenth of its time.
  */
 @Injectable()
-export class OwnedBodyInterceptor implements NestInterceptor {
+export class OwnedBodyGuard implements CanActivate {
   constructor(private readonly rules: EdgeRules) {}
 
-  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+  canActivate(context: ExecutionContext): true | Promise<true> {
+    if (this.rules.ownedHandler(context.getClass(), context.getHandler()) === undefined) return true;
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     const { headers } = request;
-    const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-    if (!hasBody || this.rules.ownedHandler(context.getClass(), context.getHandler()) === undefined) return next.handle();
-    return from(readJson(request)).pipe(
-      switchMap((body) => {
-        request.body = body;
-        return next.handle();
-      }),
-    );
+    if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0) return true;
+    return readJson(request).then((body) => {
+      request.body = body;
+      return true;
+    });
   }
 }
 
