@@ -52,7 +52,8 @@ export async function writeBenchFiles(backendUrl: string): Promise<BenchFiles> {
         jwt: [{ issuer: ISSUER, audience: 'bench', jwks: { file: 'jwks.json' }, algorithms: ['ES256'], claims: { tenant: 'org' } }],
       },
       upstreams: { backend: { url: backendUrl } },
-      routes: [{ name: 'bench', path: '/bench/*', upstream: 'backend' }],
+      // Closed: a store that fails answers 503, which ends the run. An open route would be measured without its store, and look fast.
+      routes: [{ name: 'bench', path: '/bench/*', upstream: 'backend', failureMode: 'closed' }],
     }),
   );
   writeFileSync(at('limits.yaml'), limitsDocument([]));

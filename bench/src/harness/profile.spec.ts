@@ -10,7 +10,9 @@ describe('originOf', () => {
     ['(garbage collector)', '', 'garbage collection'],
     ['(program)', '', 'native code'],
     ['x', 'node:internal/streams/writable', 'node:internal/streams'],
-    ['x', '', 'other'],
+    ['writev', '', 'native code'],
+    ['wasm-function[20]', 'wasm://wasm/00034eea', 'wasm'],
+    ['x', 'evalmachine.<anonymous>', 'other'],
   ])('%s of %s is %s', (name, url, origin) => {
     expect(originOf(name, url)).toBe(origin);
   });

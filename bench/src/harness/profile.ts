@@ -48,5 +48,7 @@ export function originOf(functionName: string, url: string): string {
   if (scoped !== undefined) return scoped;
   if (functionName === '(garbage collector)') return 'garbage collection';
   if (url.startsWith('node:')) return `node:${url.slice(5).split('/').slice(0, 2).join('/')}`;
-  return functionName === '(program)' ? 'native code' : 'other';
+  if (url.startsWith('wasm:')) return 'wasm';
+  // V8's own code and what node binds to it (writev, runMicrotasks …) has no address.
+  return url === '' ? 'native code' : 'other';
 }

@@ -1,3 +1,4 @@
+import type { LoadReport } from './load.js';
 import { cpuSeconds, load } from './processes.js';
 import type { BenchOptions } from './result.js';
 import { median, spread } from './stats.js';
@@ -7,6 +8,12 @@ import { markdownTable } from './table.js';
 export const SUBJECT_CORE = 0;
 export const OTHER_CORE = 1;
 export const CONNECTIONS = 64;
+/**
+ * Counted in requests, not in seconds: a fresh gateway costs ten times as much CPU per request as after some 8,000 of them, and how long
+ * those take depends on what else the machine does. Whoever were measured first would look dear.
+ */
+const WARM_UP_REQUESTS = 10_000;
+const WARM_UP_ATTEMPTS = 60;
 
 /** One server under one kind of request. */
 export interface Contender {
@@ -45,7 +52,7 @@ export interface Rounds {
 /** Warms every contender up, saturates each by a closed loop, then paces each by an open loop, back and forth over the rounds. */
 export async function runRounds(contenders: readonly Contender[], { seconds, rounds, seed }: BenchOptions): Promise<Rounds> {
   const results = contenders.map((contender) => ({ contender, saturated: [] as Saturated[], paced: [] as Paced[] }));
-  for (const { contender } of results) await measure(contender, Math.min(2, seconds), undefined, seed);
+  for (const { contender } of results) await warmUp(contender, seed);
   for (let round = 0; round < rounds; round += 1) {
     for (const { contender, saturated } of ordered(results, round)) {
       const { report, cpu } = await measure(contender, seconds, undefined, seed + round);
@@ -67,13 +74,29 @@ function ordered<T>(items: readonly T[], round: number): readonly T[] {
   return round % 2 === 0 ? items : [...items].reverse();
 }
 
-async function measure({ pid, port, request }: Contender, seconds: number, rate: number | undefined, seed: number) {
-  const before = cpuSeconds(pid);
-  const report = await load({ port, requests: [request], connections: CONNECTIONS, seconds, rate, seed }, OTHER_CORE);
-  return { report, cpu: cpuSeconds(pid) - before };
+async function warmUp(contender: Contender, seed: number): Promise<void> {
+  let answered = 0;
+  for (let attempt = 0; answered < WARM_UP_REQUESTS; attempt += 1) {
+    if (attempt === WARM_UP_ATTEMPTS) throw new Error(`${contender.name}: ${answered} requests in ${attempt} s are too few to warm up`);
+    const { statuses } = await put(contender, 1, undefined, seed);
+    answered += Object.values(statuses).reduce((sum, count) => sum + count, 0);
+  }
 }
 
-const HEAD = ['variant', 'req/s', 'spread', '× base', 'req/CPU-s', '× base', 'p50 ms', 'added', 'p99 ms', 'added'];
+async function measure(contender: Contender, seconds: number, rate: number | undefined, seed: number) {
+  const before = cpuSeconds(contender.pid);
+  const report = await put(contender, seconds, rate, seed);
+  if (report.requests === 0) throw new Error(`${contender.name}: nothing was answered within ${seconds} s`);
+  return { report, cpu: cpuSeconds(contender.pid) - before };
+}
+
+function put({ port, request }: Contender, seconds: number, rate: number | undefined, seed: number): Promise<LoadReport> {
+  return load({ port, requests: [request], connections: CONNECTIONS, seconds, rate, seed }, OTHER_CORE);
+}
+
+const HEAD = ['variant', 'req/s', 'spread', '× base', 'req/CPU-s', '× base', 'p50 ms', 'added', 'p99 ms', 'spread', 'added'];
+
+const percent = (share: number): string => `±${(share * 100).toFixed(0)} %`;
 
 /** Medians of each contender, and its ratios to its base in the same run. */
 export function figuresTable(figures: readonly Figures[]): string {
@@ -89,13 +112,14 @@ export function figuresTable(figures: readonly Figures[]): string {
     return [
       one.name,
       middle(one, ({ perSecond }) => perSecond).toFixed(0),
-      `±${(spread(one.saturated.map(({ perSecond }) => perSecond)) * 100).toFixed(0)} %`,
+      percent(spread(one.saturated.map(({ perSecond }) => perSecond))),
       ratio(({ perSecond }) => perSecond),
       middle(one, ({ perCpuSecond }) => perCpuSecond).toFixed(0),
       ratio(({ perCpuSecond }) => perCpuSecond),
       latency(one, ({ p50Ms }) => p50Ms).toFixed(2),
       added(({ p50Ms }) => p50Ms),
       latency(one, ({ p99Ms }) => p99Ms).toFixed(2),
+      percent(spread(one.paced.map(({ p99Ms }) => p99Ms))),
       added(({ p99Ms }) => p99Ms),
     ];
   });
