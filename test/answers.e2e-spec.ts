@@ -98,11 +98,11 @@ describe('a refused request', () => {
 
   it('shows scripts of other origins its budget fields, admitted or not', async () => {
     const admitted = await ask(edge.url, '/x', as('d', { origin: 'https://app.example' }));
-    expect(admitted.headers['access-control-expose-headers']).toBe('RateLimit, RateLimit-Policy, Retry-After');
+    expect(admitted.headers['access-control-expose-headers']).toBe('RateLimit, RateLimit-Policy, Retry-After, Proxy-Status, X-Request-Id');
     const refused = await ask(edge.url, '/dear', as('d', { origin: 'https://app.example' }));
     expect(refused.headers).toMatchObject({
       'access-control-allow-origin': '*',
-      'access-control-expose-headers': 'RateLimit, RateLimit-Policy, Retry-After',
+      'access-control-expose-headers': 'RateLimit, RateLimit-Policy, Retry-After, Proxy-Status, X-Request-Id',
     });
   });
 });

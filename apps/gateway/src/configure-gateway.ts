@@ -1,10 +1,13 @@
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { METHODS } from 'node:http';
+import { METHODS, type RequestListener } from 'node:http';
+import type { EdgeListener } from './listener/edge-listener.js';
 import { canonicalTarget } from './edge/request-target.js';
 
 /** How the edge's HTTP server is set up, in production and in tests alike. */
-export function createGatewayAdapter(): FastifyAdapter {
+export function createGatewayAdapter(listener: EdgeListener): FastifyAdapter {
   return new FastifyAdapter({
+    serverFactory: (handler: RequestListener) => listener.create(handler),
+    clientErrorHandler: listener.onClientError,
     skipMiddie: true,
     rewriteUrl: canonicalTarget,
     forceCloseConnections: 'idle',

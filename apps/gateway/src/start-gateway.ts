@@ -4,15 +4,19 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { Admission } from '#libs/admission';
 import { Identifier } from '#libs/identity';
 import { RedisClient } from '#libs/redis';
+import { loadEdgeDocument, toEdgeConfig, type EdgeDocument } from '#libs/rules';
 import { AdminModule } from './admin/admin.module.js';
 import { Lifecycle } from './admin/lifecycle.js';
 import { configureGateway, createGatewayAdapter } from './configure-gateway.js';
 import { EdgeRules } from './edge/edge-rules.js';
 import { EnvError, type GatewayEnv } from './gateway.env.js';
 import { GatewayModule } from './gateway.module.js';
+import { EdgeListener } from './listener/edge-listener.js';
 import { makeLogger } from './logger.js';
+import { Upgrades } from './proxy/upgrades.js';
 import { inOrder } from './shutdown.js';
 import { DecisionMetrics } from './telemetry/decision-metrics.js';
+import { ListenerMetrics } from './telemetry/listener-metrics.js';
 
 export interface RunningGateway {
   /** Where callers knock. */
@@ -35,16 +39,21 @@ const DRAIN_MS = 8000;
 export async function startGateway(env: GatewayEnv, features: NonNullable<ModuleMetadata['imports']> = []): Promise<RunningGateway> {
   const logger = makeLogger(env);
   const adminOptions: Readonly<NestApplicationOptions> = { logger, abortOnError: false };
-  const module = GatewayModule.register(env, features);
+  const edge = loadEdgeDocument(env.EDGE_CONFIG);
+  const metrics = new DecisionMetrics();
+  const listener = openListener(edge, env, metrics);
+  const module = GatewayModule.register({ env, edge, metrics, features });
   // A start that fails is told once, by whoever called: Nest's own account of it stays in the buffer.
   const edgeOptions: Readonly<NestApplicationOptions> = { bufferLogs: true, autoFlushLogs: false, abortOnError: false, bodyParser: false };
-  const app = await NestFactory.create<NestFastifyApplication>(module, createGatewayAdapter(), edgeOptions);
+  const app = await NestFactory.create<NestFastifyApplication>(module, createGatewayAdapter(listener), edgeOptions);
   app.useLogger(logger);
   app.flushLogs();
   configureGateway(app);
+  const upgrades = app.get(Upgrades);
+  listener.onUpgrade((request, socket, head) => upgrades.take(request, socket, head));
   const lifecycle = new Lifecycle();
   const admin = await NestFactory.create<NestFastifyApplication>(
-    AdminModule.of({ env, lifecycle, metrics: app.get(DecisionMetrics), rules: app.get(EdgeRules), admission: app.get(Admission) }),
+    AdminModule.of({ env, lifecycle, metrics, rules: app.get(EdgeRules), admission: app.get(Admission) }),
     new FastifyAdapter({ forceCloseConnections: true }),
     // Not buffered: a second buffer would hold back what the whole process logs.
     adminOptions,
@@ -53,7 +62,7 @@ export async function startGateway(env: GatewayEnv, features: NonNullable<Module
   await listen(admin, 'ADMIN_PORT', env.ADMIN_PORT, env.ADMIN_TOKEN === undefined ? '127.0.0.1' : env.HOST);
   await listen(app, 'PORT', env.PORT, env.HOST);
   const close = inOrder(logger, [
-    ['stop accepting, let requests finish', () => drain(app, lifecycle)],
+    ['stop accepting, let requests finish', () => drain(app, lifecycle, listener, upgrades)],
     [
       'close identity',
       () => {
@@ -66,6 +75,13 @@ export async function startGateway(env: GatewayEnv, features: NonNullable<Module
   return { url: urlOf(app), adminUrl: urlOf(admin), app, close };
 }
 
+/** @throws EnvError where a file that the listener needs cannot be read */
+function openListener(edge: EdgeDocument, env: GatewayEnv, metrics: DecisionMetrics): EdgeListener {
+  const { name, listener } = toEdgeConfig(edge);
+  const requests = new ListenerMetrics(metrics);
+  return new EdgeListener(listener, { edge: name, dialect: env.RATELIMIT_HEADERS }, requests);
+}
+
 /** @throws EnvError where the address cannot be had */
 async function listen(app: NestFastifyApplication, variable: 'PORT' | 'ADMIN_PORT', port: number, host: string): Promise<void> {
   await app.listen(port, host).catch((error: unknown) => {
@@ -74,14 +90,17 @@ async function listen(app: NestFastifyApplication, variable: 'PORT' | 'ADMIN_POR
   });
 }
 
-async function drain(app: NestFastifyApplication, lifecycle: Lifecycle): Promise<void> {
+async function drain(app: NestFastifyApplication, lifecycle: Lifecycle, listener: EdgeListener, upgrades: Upgrades): Promise<void> {
   lifecycle.stopping = true;
+  listener.closeSessions();
+  upgrades.close();
   const server = app.getHttpServer();
   // A kept-alive connection falls idle after its last answer: it is closed then, not at its own time-out.
   const idle = setInterval(() => {
     server.closeIdleConnections();
   }, 50);
   const cut = setTimeout(() => {
+    listener.closeSessions(true);
     server.closeAllConnections();
   }, DRAIN_MS);
   await app.close().finally(() => {

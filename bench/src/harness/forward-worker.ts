@@ -3,7 +3,9 @@ import fastify, { type FastifyInstance } from 'fastify';
 import type { AddressInfo } from 'node:net';
 import { Pool } from 'undici';
 import { ForwardHandler } from '../../../apps/gateway/src/proxy/forward-handler.js';
-import { requestHeaders, responseHeaders } from '../../../apps/gateway/src/proxy/headers.js';
+import { requestHeaders } from '../../../apps/gateway/src/proxy/request-headers.js';
+import { responseHeaders } from '../../../apps/gateway/src/proxy/response-headers.js';
+import { traceContext } from '../../../apps/gateway/src/edge/trace.js';
 
 export const FORWARD_VARIANTS = ['reply-from', 'dispatch'] as const;
 export type ForwardVariant = (typeof FORWARD_VARIANTS)[number];
@@ -15,12 +17,21 @@ function byDispatch(app: FastifyInstance, upstream: string): void {
   app.all('*', (request, reply) => {
     reply.hijack();
     const { raw } = request;
-    const rules = { apiKeyHeader: 'x-api-key', dropAuthorization: false, peerAddress: raw.socket.remoteAddress, trustedPeer: false };
-    const headers = requestHeaders(raw.rawHeaders, raw.headers.connection, rules);
+    const trace = traceContext(undefined, true);
+    const headers = requestHeaders(raw.rawHeaders, raw.headers.connection, {
+      apiKeyHeader: 'x-api-key',
+      dropAuthorization: false,
+      keepHost: false,
+      hop: { peerAddress: raw.socket.remoteAddress, trustedPeer: false, proto: 'http', host: raw.headers.host, edge: 'bench' },
+      trace,
+      identity: { tenant: undefined, user: undefined, tier: undefined },
+      deadlineMs: undefined,
+    });
     const handler = new ForwardHandler(reply.raw, {
-      head: (fields) => responseHeaders(fields, { budget: [], exposed: undefined }),
-      started: () => undefined,
-      failed: (error) => reply.raw.destroy(error),
+      head: (fields) => responseHeaders(fields, { budget: [], exposed: undefined, requestId: trace.requestId }),
+      ended: (error) => {
+        if (error !== undefined) reply.raw.destroy();
+      },
     });
     pool.dispatch({ path: raw.url ?? '/', method: request.method, headers, body: null }, handler);
   });

@@ -17,6 +17,9 @@ const route = (failureMode: FailureMode = 'open'): Route => ({
   failureMode,
   cost: 1,
   auth: 'optional',
+  deadlineMs: undefined,
+  upgrades: [],
+  strictPath: false,
 });
 const subject = { tenant: 't', user: undefined, apiKey: undefined, ip: '10.0.0.1' };
 

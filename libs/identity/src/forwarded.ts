@@ -58,3 +58,8 @@ function nodeOf(element: string): string | undefined {
   }
   return node;
 }
+
+/** All addresses that a Forwarded field names, the caller's end first; undefined for an element without one. */
+export function forwardedAddresses(text: string): readonly (string | undefined)[] {
+  return [...forwarded(text)].reverse();
+}

@@ -9,15 +9,18 @@ import { RATE_LIMIT_ROUTE, UNMATCHED_ROUTE, type Route } from './model.js';
 import type { OwnedRoute } from './owned.js';
 import { Rules } from './rules.js';
 
+/** Of routes that the edge answers itself. */
+export const NOT_FORWARDED = { upstream: undefined, deadlineMs: undefined, upgrades: [], strictPath: false } as const;
+
 const builtIn = (name: string, path: string): Route => ({
   name,
   methods: name === RATE_LIMIT_ROUTE ? ['GET', 'HEAD'] : undefined,
   path,
-  upstream: undefined,
   criticality: 'sheddable',
   failureMode: 'open',
   cost: 1,
   auth: 'optional',
+  ...NOT_FORWARDED,
 });
 
 /**
@@ -49,8 +52,8 @@ export function compileRules(edge: EdgeDocument, limits: LimitsDocument, control
   return new Rules(limits.revision ?? 0, toEdgeConfig(edge), routes, tiers, policies);
 }
 
-function toRoute({ name, methods, path, upstream, criticality, failureMode, cost, auth }: RouteOptions): Route {
-  return { name, methods: methods && withHead(methods), path, upstream, criticality, failureMode, cost, auth };
+function toRoute({ methods, deadlineMs, upgrades = [], ...route }: RouteOptions): Route {
+  return { ...route, methods: methods && withHead(methods), deadlineMs, upgrades };
 }
 
 /** How routes of controllers are called: `METHOD /path`, with a version where there is one. */

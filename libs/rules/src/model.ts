@@ -6,6 +6,9 @@ export type Criticality = (typeof CRITICALITIES)[number];
 export const FAILURE_MODES = ['open', 'closed', 'local'] as const;
 export type FailureMode = (typeof FAILURE_MODES)[number];
 
+/** Methods that a route may name. */
+export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
+
 export const PARTITION_NAMES = ['tenant', 'user', 'apiKey', 'ip', 'route'] as const;
 export type PartitionName = (typeof PARTITION_NAMES)[number];
 
@@ -29,6 +32,12 @@ export interface Route {
   readonly failureMode: FailureMode;
   readonly cost: number;
   readonly auth: 'optional' | 'required';
+  /** From arrival to the end of the answer; undefined: as long as its upstream's timeouts let it. */
+  readonly deadlineMs: number | undefined;
+  /** Protocols of the Upgrade field that a connection may be handed over to, lower case. */
+  readonly upgrades: readonly string[];
+  /** Refuse a path that is not written canonically, or has parameters. */
+  readonly strictPath: boolean;
 }
 
 /** Who asks: without a tenant, an anonymous address. `ip` in partition form. */

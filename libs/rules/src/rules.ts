@@ -2,7 +2,7 @@ import type { RoutePolicies } from './compile-policies.js';
 import type { EdgeConfig } from './edge-config.js';
 import { explain, type ExplainQuery, type Explanation } from './explain.js';
 import { Matcher } from './matcher.js';
-import type { Route, Subject } from './model.js';
+import { METHODS, type Route, type Subject } from './model.js';
 import { partitionKey } from './partition.js';
 import type { AppliedPolicy } from './policies.js';
 
@@ -31,6 +31,11 @@ export class Rules {
   /** The route of the edge document that takes this request; undefined where none does. */
   match(method: string, canonicalPath: string): Route | undefined {
     return this.matcher.match(method, canonicalPath);
+  }
+
+  /** Methods for which there is a route at this path; empty where there is none for any. */
+  methodsAt(canonicalPath: string): readonly string[] {
+    return METHODS.filter((method) => this.matcher.match(method, canonicalPath) !== undefined);
   }
 
   tierOf(tenant: string): string | undefined {

@@ -2,13 +2,19 @@ import { defaultMetadataStorage } from 'class-transformer/cjs/storage.js';
 import { ValidationTypes } from 'class-validator';
 import { validationMetadatasToSchemas } from 'class-validator-jsonschema';
 import * as edgeClasses from './documents/edge-document.js';
+import * as identityClasses from './documents/identity-options.js';
 import * as fieldClasses from './documents/limit-fields.js';
 import * as limitsClasses from './documents/limits-document.js';
+import * as listenerClasses from './documents/listener-options.js';
+import * as upstreamClasses from './documents/upstream-options.js';
 
 type Schema = Record<string, unknown>;
 
 const classes: readonly (new () => object)[] = [
   ...Object.values(edgeClasses),
+  ...Object.values(identityClasses),
+  ...Object.values(listenerClasses),
+  ...Object.values(upstreamClasses),
   ...Object.values(limitsClasses),
   ...Object.values(fieldClasses),
 ];

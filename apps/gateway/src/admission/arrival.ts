@@ -1,11 +1,13 @@
 import { Injectable, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
+import type { IncomingMessage } from 'node:http';
 import { Identifier, type Identification, type RequestParts } from '#libs/identity';
-import { RATE_LIMIT_ROUTE, UNMATCHED_ROUTE, type Route, type Rules } from '#libs/rules';
+import { RATE_LIMIT_ROUTE, UNMATCHED_ROUTE, type Route } from '#libs/rules';
 import { BUILT_IN, type BuiltInKind } from '../edge/built-in.decorator.js';
 import { EdgeRules } from '../edge/edge-rules.js';
 import { targetOf } from '../edge/request-target.js';
+import { traceContext, type TraceContext } from '../edge/trace.js';
 import type { OwnedHandler } from '../edge/owned-routes.js';
 
 /** A request in admission's words: which route, who asks, at what cost. `complaint` is answered once it has been charged. */
@@ -14,9 +16,17 @@ export interface Arrival {
   readonly identification: Identification | Promise<Identification>;
   readonly cost: number;
   readonly complaint: Complaint | undefined;
+  /** A CORS preflight: it carries no credentials and needs none. */
+  readonly preflight: boolean;
+  /** Whether what the peer says about earlier hops is believed. */
+  readonly trustedPeer: boolean;
+  readonly trace: TraceContext;
 }
 
-export type Complaint = { readonly kind: 'unmatched' } | { readonly kind: 'bad-target'; readonly detail: string };
+export type Complaint =
+  | { readonly kind: 'unmatched' }
+  | { readonly kind: 'wrong-method'; readonly allowed: readonly string[] }
+  | { readonly kind: 'bad-target'; readonly detail: string };
 
 /** Reads arrivals off HTTP requests. */
 @Injectable()
@@ -30,52 +40,71 @@ export class ArrivalReader {
   /** Undefined where the handler's own decorator takes it out of admission. */
   read(context: ExecutionContext): Arrival | undefined {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
-    const rules = this.rules.current;
     const owned = this.rules.ownedHandler(context.getClass(), context.getHandler());
     if (owned !== undefined) return owned.skip === 'all' ? undefined : this.atOwned(owned, request);
     const builtIn = this.reflector.get<BuiltInKind | undefined>(BUILT_IN, context.getClass());
-    if (builtIn === 'rate-limit') return this.byAddress(builtInRoute(rules, RATE_LIMIT_ROUTE), request);
-    return this.atProxy(rules, request);
+    return builtIn === 'rate-limit' ? this.byAddress(this.builtIn(RATE_LIMIT_ROUTE), request.raw) : this.atProxy(request.raw);
+  }
+
+  /** A request that is to be forwarded, if a route of the edge document takes it. */
+  atProxy(request: IncomingMessage): Arrival {
+    const target = targetOf(request);
+    if ('refused' in target) return this.byAddress(this.builtIn(UNMATCHED_ROUTE), request, { kind: 'bad-target', detail: target.refused });
+    const rules = this.rules.current;
+    const preflightOf = preflightMethod(request);
+    const route = rules.match(preflightOf ?? request.method ?? '', target.path);
+    if (route === undefined) {
+      const allowed = rules.methodsAt(target.path);
+      const complaint: Complaint = allowed.length === 0 ? { kind: 'unmatched' } : { kind: 'wrong-method', allowed };
+      return this.byAddress(this.builtIn(UNMATCHED_ROUTE), request, complaint);
+    }
+    if (route.strictPath && (target.rewritten || target.path.includes(';')))
+      return this.byAddress(route, request, { kind: 'bad-target', detail: 'this route takes canonical paths without parameters only' });
+    // A preflight carries no credentials: it is charged to its address, never to the caller it speaks for.
+    if (preflightOf !== undefined) return this.byAddress(route, request, undefined, true);
+    return this.arrival(request, route, this.identifier.identify(partsOf(request)), route.cost);
   }
 
   private atOwned(owned: OwnedHandler, request: FastifyRequest): Arrival {
     const cost = typeof owned.costOf === 'number' ? owned.costOf : owned.costOf(request);
     if (!Number.isSafeInteger(cost) || cost < 1)
       throw new Error(`@Cost of ${owned.route.name} gave ${cost}; allowed: an integer of at least 1`);
-    return { route: owned.route, identification: this.identifier.identify(partsOf(request)), cost, complaint: undefined };
+    return this.arrival(request.raw, owned.route, this.identifier.identify(partsOf(request.raw)), cost);
   }
 
-  private atProxy(rules: Rules, request: FastifyRequest): Arrival {
-    const target = targetOf(request.raw);
-    if ('refused' in target) {
-      return this.byAddress(builtInRoute(rules, UNMATCHED_ROUTE), request, { kind: 'bad-target', detail: target.refused });
-    }
-    const preflightOf = preflightMethod(request);
-    const route = rules.match(preflightOf ?? request.method, target.path);
-    if (route === undefined) return this.byAddress(builtInRoute(rules, UNMATCHED_ROUTE), request, { kind: 'unmatched' });
-    // A preflight carries no credentials: it is charged to its address, never to the caller it speaks for.
-    if (preflightOf !== undefined) return this.byAddress(route, request);
-    return { route, identification: this.identifier.identify(partsOf(request)), cost: route.cost, complaint: undefined };
+  private byAddress(route: Route, request: IncomingMessage, complaint?: Complaint, preflight = false): Arrival {
+    const identification: Identification = { kind: 'anonymous', caller: this.identifier.address(partsOf(request)) };
+    return this.arrival(request, route, identification, route.cost, complaint, preflight);
   }
 
-  private byAddress(route: Route, request: FastifyRequest, complaint?: Complaint): Arrival {
-    const caller = this.identifier.address(partsOf(request));
-    return { route, identification: { kind: 'anonymous', caller }, cost: route.cost, complaint };
+  private arrival(
+    request: IncomingMessage,
+    route: Route,
+    identification: Arrival['identification'],
+    cost: number,
+    complaint?: Complaint,
+    preflight = false,
+  ): Arrival {
+    const trustedPeer = this.identifier.trusts(request.socket.remoteAddress);
+    const said = trustedPeer ? { requestId: request.headers['x-request-id'], traceparent: request.headers.traceparent } : undefined;
+    const { sampleRatio } = this.rules.current.edge;
+    const trace = traceContext(said, sampleRatio === 1 || Math.random() < sampleRatio);
+    return { route, identification, cost, complaint, preflight, trustedPeer, trace };
+  }
+
+  private builtIn(name: string): Route {
+    const route = this.rules.current.routes.get(name);
+    if (route === undefined) throw new Error(`the built-in route ${name} is missing`);
+    return route;
   }
 }
 
-function builtInRoute(rules: Rules, name: string): Route {
-  const route = rules.routes.get(name);
-  if (route === undefined) throw new Error(`the built-in route ${name} is missing`);
-  return route;
-}
-
-export function partsOf(request: FastifyRequest): RequestParts {
-  return { rawHeaders: request.raw.rawHeaders, peerAddress: request.raw.socket.remoteAddress };
+export function partsOf(request: IncomingMessage): RequestParts {
+  return { rawHeaders: request.rawHeaders, peerAddress: request.socket.remoteAddress };
 }
 
 /** The method that a CORS preflight asks for; undefined for any other request. */
-export function preflightMethod(request: FastifyRequest): string | undefined {
-  if (request.method !== 'OPTIONS' || request.headers.origin === undefined) return undefined;
-  return request.headers['access-control-request-method'];
+function preflightMethod({ method, headers }: IncomingMessage): string | undefined {
+  if (method !== 'OPTIONS' || headers.origin === undefined) return undefined;
+  return headers['access-control-request-method'];
 }

@@ -5,14 +5,19 @@ import type { Arrival } from './arrival.js';
 const CHALLENGE = ['WWW-Authenticate', 'Bearer, ApiKey'];
 
 /** Why a request that its limits admit still ends at the edge; undefined where it may pass. It has been charged to its address. */
-export function complain(arrival: Arrival, who: Identification, preflight: boolean): Refusal | undefined {
+export function complain(arrival: Arrival, who: Identification): Refusal | undefined {
   switch (arrival.complaint?.kind) {
     case 'unmatched':
-      return new Refusal(plainProblem(404, 'Not Found', 'No route matches this method and path.'));
+      return new Refusal(plainProblem(404, 'Not Found', 'No route matches this method and path.'), [], { error: 'destination_not_found' });
+    case 'wrong-method':
+      return new Refusal(plainProblem(405, 'Method Not Allowed', 'No route takes this method at this path.'), [
+        'Allow',
+        arrival.complaint.allowed.join(', '),
+      ]);
     case 'bad-target':
       return new Refusal(plainProblem(400, 'Bad Request', `The request target cannot be used: ${arrival.complaint.detail}.`));
     case undefined:
-      return who.kind === 'rejected' ? rejected(who.reason, who.detail) : anonymous(arrival, who, preflight);
+      return who.kind === 'rejected' ? rejected(who.reason, who.detail) : anonymous(arrival, who);
   }
 }
 
@@ -28,7 +33,7 @@ export function rejected(reason: Extract<Identification, { kind: 'rejected' }>['
   }
 }
 
-function anonymous(arrival: Arrival, who: Identification, preflight: boolean): Refusal | undefined {
-  if (who.kind !== 'anonymous' || preflight || arrival.route.auth === 'optional') return undefined;
+function anonymous(arrival: Arrival, who: Identification): Refusal | undefined {
+  if (who.kind !== 'anonymous' || arrival.preflight || arrival.route.auth === 'optional') return undefined;
   return new Refusal(plainProblem(401, 'Unauthorized', 'This route needs a credential.'), CHALLENGE);
 }

@@ -1,38 +1,43 @@
 import { Catch, HttpException, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { STATUS_CODES } from 'node:http';
+import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import { visitOf } from '../admission/visit.js';
+import { EdgeRules } from '../edge/edge-rules.js';
 import { GatewayEnv } from '../gateway.env.js';
-import { exposedFields } from './cors.js';
+import { answerOf } from './answer.js';
 import { Refusal, plainProblem } from './problem.js';
+import { sendAnswer } from './send-answer.js';
 
 /** The one place where an end of a request becomes an HTTP answer: every refusal and fault is a problem document. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
   private readonly logger = new Logger('Problem');
 
-  constructor(private readonly env: GatewayEnv) {}
+  constructor(
+    private readonly env: GatewayEnv,
+    private readonly rules: EdgeRules,
+  ) {}
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     const request = host.switchToHttp().getRequest<FastifyRequest>();
     const reply = host.switchToHttp().getResponse<FastifyReply>();
-    this.answer(this.toRefusal(thrown), request, reply);
+    if (reply.sent) return;
+    reply.hijack();
+    this.answer(thrown, request.raw, reply.raw);
   }
 
-  /** Never cacheable; readable by scripts of any origin, since a refusal tells nothing that is not the caller's own. */
-  answer(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): void {
-    if (reply.sent) return;
-    const fields = [...(visitOf(request)?.fields ?? []), ...refusal.fields];
-    for (let i = 0; i < fields.length; i += 2) void reply.header(fields[i] as string, fields[i + 1]);
-    if (request.headers.origin !== undefined) {
-      void reply.header('Access-Control-Allow-Origin', '*');
-      void reply.header('Access-Control-Expose-Headers', exposedFields(this.env.RATELIMIT_HEADERS));
-    }
-    void reply
-      .code(refusal.problem.status)
-      .header('Cache-Control', 'no-store')
-      .header('Content-Type', 'application/problem+json')
-      .send(Buffer.from(JSON.stringify(refusal.problem)));
+  /** Also for requests that no controller sees. */
+  answer(thrown: unknown, request: IncomingMessage, response: ServerResponse): void {
+    const refusal = this.toRefusal(thrown);
+    const visit = visitOf(request);
+    const { head, body } = answerOf(refusal, {
+      edge: this.rules.current.edge.name,
+      dialect: this.env.RATELIMIT_HEADERS,
+      budget: visit?.fields ?? [],
+      requestId: visit?.trace.requestId,
+      crossOrigin: request.headers.origin !== undefined,
+    });
+    sendAnswer(request, response, refusal.problem.status, head, body);
   }
 
   private toRefusal(thrown: unknown): Refusal {

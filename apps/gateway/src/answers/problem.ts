@@ -1,5 +1,6 @@
 import { isViolated, type Decision } from '#libs/admission';
 import { StoreFault } from '#libs/rate-limiter';
+import { statusError, type ProxyStatus } from './proxy-status.js';
 import { quotaOf, retryAfterSeconds, type FlatFields } from './rate-limit-fields.js';
 
 /** A problem document (RFC 9457), with the rate-limit draft's `violated-policies`. */
@@ -21,6 +22,8 @@ export class Refusal {
   constructor(
     readonly problem: Problem,
     readonly fields: FlatFields = [],
+    /** Where the status alone does not say it. */
+    readonly proxyStatus: ProxyStatus = { error: statusError(problem.status) },
   ) {}
 }
 

@@ -34,7 +34,7 @@ export class BudgetController {
 
   @Get()
   async report(@Req() request: FastifyRequest, @Query('route') name?: string): Promise<BudgetReport> {
-    const who = await this.identifier.identify(partsOf(request));
+    const who = await this.identifier.identify(partsOf(request.raw));
     if (who.kind === 'rejected') throw rejected(who.reason, who.detail);
     const rules = this.rules.current;
     const routes = await Promise.all(

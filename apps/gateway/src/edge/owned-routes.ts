@@ -1,7 +1,7 @@
 import { RequestMethod, VERSION_NEUTRAL, type Type } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA, VERSION_METADATA } from '@nestjs/common/constants.js';
 import { MetadataScanner } from '@nestjs/core';
-import type { Criticality, FailureMode, OwnedPolicy, OwnedRoute, Skip } from '#libs/rules';
+import { NOT_FORWARDED, type Criticality, type FailureMode, type OwnedPolicy, type OwnedRoute, type Skip } from '#libs/rules';
 import { EDGE_METADATA, type CostOf } from '../decorators/admission.decorators.js';
 
 /** A handler of a controller that the edge owns, as its decorators describe it. */
@@ -38,11 +38,11 @@ function readHandler(controller: Type, handler: object): OwnedHandler {
       name: `${method}${versionOf(get(VERSION_METADATA) as Version)} ${path}`,
       methods: method === 'ALL' ? undefined : [method],
       path,
-      upstream: undefined,
       criticality: (get(EDGE_METADATA.criticality) as Criticality | undefined) ?? 'sheddable',
       failureMode: (get(EDGE_METADATA.failureMode) as FailureMode | undefined) ?? 'open',
       cost: typeof costOf === 'number' ? costOf : 1,
       auth: 'optional',
+      ...NOT_FORWARDED,
     },
     policies: mergePolicies(policiesAt(controller), policiesAt(handler)),
     skip: get(EDGE_METADATA.skip) as Skip | undefined,

@@ -2,7 +2,14 @@ import type { IncomingMessage } from 'node:http';
 import { canonicalPath } from '#libs/rules';
 
 /** A request target as it is matched and forwarded: the canonical path, and the query untouched (with its `?`). */
-export type RequestTarget = { readonly path: string; readonly query: string } | { readonly refused: string };
+export type RequestTarget =
+  | {
+      readonly path: string;
+      readonly query: string;
+      /** The path was written in another way than the canonical one. */
+      readonly rewritten: boolean;
+    }
+  | { readonly refused: string };
 
 const TARGET = Symbol('esclusa:target');
 type Targeted = IncomingMessage & { [TARGET]?: RequestTarget };
@@ -17,9 +24,10 @@ const NOWHERE = '/%00';
 export function canonicalTarget(request: IncomingMessage): string {
   const url = request.url ?? '';
   const queryAt = url.indexOf('?');
-  const canonical = canonicalPath(queryAt < 0 ? url : url.slice(0, queryAt));
+  const written = queryAt < 0 ? url : url.slice(0, queryAt);
+  const canonical = canonicalPath(written);
   const query = queryAt < 0 ? '' : url.slice(queryAt);
-  const target = 'path' in canonical ? { path: canonical.path, query } : canonical;
+  const target = 'path' in canonical ? { path: canonical.path, query, rewritten: canonical.path !== written } : canonical;
   (request as Targeted)[TARGET] = target;
   return 'path' in target ? target.path + query : NOWHERE;
 }

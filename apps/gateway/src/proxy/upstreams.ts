@@ -1,41 +1,39 @@
-import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { Pool } from 'undici';
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { EdgeRules } from '../edge/edge-rules.js';
+import { ProxyMetrics } from '../telemetry/proxy-metrics.js';
+import { Upstream } from './upstream.js';
 
-/** Sockets to one upstream; further requests wait for a free one. */
-const MAX_CONNECTIONS = 256;
-
-/** Keep-alive connection pools, one per upstream of the edge document, opened on first use. */
+/** The upstreams of the edge document. */
 @Injectable()
 export class Upstreams implements OnApplicationShutdown {
-  private readonly pools = new Map<string, Pool>();
+  private readonly logger = new Logger('Upstream');
+  private readonly upstreams: ReadonlyMap<string, Upstream>;
 
-  constructor(private readonly rules: EdgeRules) {}
-
-  pool(name: string): Pool {
-    let pool = this.pools.get(name);
-    if (pool === undefined) {
-      pool = this.open(name);
-      this.pools.set(name, pool);
-    }
-    return pool;
+  /** @throws Error where a file that an upstream's TLS names cannot be read */
+  constructor(rules: EdgeRules, metrics: ProxyMetrics) {
+    this.upstreams = new Map(
+      [...rules.current.edge.upstreams].map(([name, config]) => {
+        const onHealth = (url: string, healthy: boolean): void => {
+          metrics.health(name, config.urls.indexOf(url), healthy);
+          if (healthy) this.logger.log('an address is back', { upstream: name, url });
+          else this.logger.warn('an address is taken out until it accepts connections', { upstream: name, url });
+        };
+        config.urls.forEach((_url, i) => {
+          metrics.health(name, i, true);
+        });
+        return [name, new Upstream(config, onHealth)];
+      }),
+    );
   }
 
-  private open(name: string): Pool {
-    const upstream = this.rules.current.edge.upstreams.get(name);
+  get(name: string): Upstream {
+    const upstream = this.upstreams.get(name);
     if (upstream === undefined) throw new Error(`no upstream is called ${name}`);
-    const { connectMs, headersMs, idleMs } = upstream.timeouts;
-    return new Pool(upstream.url, {
-      connections: MAX_CONNECTIONS,
-      pipelining: 1,
-      connect: { timeout: connectMs },
-      headersTimeout: headersMs,
-      bodyTimeout: idleMs,
-    });
+    return upstream;
   }
 
   /** After the last response. */
   async onApplicationShutdown(): Promise<void> {
-    await Promise.all([...this.pools.values()].map((pool) => pool.close()));
+    await Promise.all([...this.upstreams.values()].map((upstream) => upstream.close()));
   }
 }

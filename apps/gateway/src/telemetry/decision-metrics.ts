@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Decision, PolicyVerdict } from '#libs/admission';
-import type { Criticality } from '#libs/rules';
 import type { CallResult } from '#libs/redis';
 
 /** The gateway's metrics. No label ever names a tenant, user, key or address: their values come from the documents alone. */
@@ -49,12 +48,6 @@ export class DecisionMetrics {
     help: 'Requests whose connection had no address; they share one bucket.',
     registers: [this.registry],
   });
-  private readonly inFlight = new Gauge({
-    name: 'esclusa_in_flight',
-    help: 'Requests being forwarded, by criticality.',
-    labelNames: ['criticality'] as const,
-    registers: [this.registry],
-  });
   private readonly revision = new Gauge({
     name: 'esclusa_limits_revision',
     help: 'Revision of the limits in force; 0 where the file carries none.',
@@ -82,10 +75,6 @@ export class DecisionMetrics {
 
   healedBuckets(count: number): void {
     this.healed.inc(count);
-  }
-
-  forwarding(criticality: Criticality, change: 1 | -1): void {
-    this.inFlight.labels(criticality).inc(change);
   }
 
   limitsRevision(revision: number): void {

@@ -1,4 +1,4 @@
-import { IsOptional, ValidateBy, type ValidationOptions } from 'class-validator';
+import { IsInt, IsNumber, IsOptional, Max, Min, ValidateBy, type ValidationOptions } from 'class-validator';
 import { SchemaPart } from './schema-part.js';
 import ipaddr from 'ipaddr.js';
 import { isIP } from 'node:net';
@@ -12,7 +12,9 @@ export interface RecordShape {
   readonly namesAllowed: string;
 }
 
+export const FIELD_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/;
 const URL_PATTERN = /^https?:\/\/\S+$/;
+const ORIGIN = 'http://host[:port] or https://host[:port], without path, query or credentials';
 const ORIGIN_PATTERN = /^https?:\/\/[^\/?#@\\\s]+\/?$/;
 
 const RECORD = Symbol('record');
@@ -49,6 +51,22 @@ export function LaterVersion(why: string): PropertyDecorator {
   };
 }
 
+/** A whole number between two others, both allowed. */
+export function WholeNumber(min: number, max: number, what = 'a whole number'): PropertyDecorator {
+  const message = `${what}, ${min} to ${max}`;
+  return (prototype, property) => {
+    for (const rule of [IsInt({ message }), Min(min, { message }), Max(max, { message })]) rule(prototype, property);
+  };
+}
+
+/** A number from 0 to 1. */
+export function IsShare(what: string): PropertyDecorator {
+  const message = `${what}, 0 to 1`;
+  return (prototype, property) => {
+    for (const rule of [IsNumber({}, { message }), Min(0, { message }), Max(1, { message })]) rule(prototype, property);
+  };
+}
+
 export function IsCidr(options: ValidationOptions): PropertyDecorator {
   const message = 'an address such as 10.0.0.1 or a CIDR such as 10.0.0.0/8';
   return ValidateBy({ name: 'isCidr', validator: { validate: isCidr, defaultMessage: () => message } }, { ...options, message });
@@ -59,8 +77,16 @@ export function IsHttpUrl(): PropertyDecorator {
 }
 
 export function IsHttpOrigin(): PropertyDecorator {
-  const allowed = 'http://host[:port] or https://host[:port], without path, query or credentials';
-  return isText('isHttpOrigin', isHttpOrigin, ORIGIN_PATTERN, allowed);
+  return isText('isHttpOrigin', isHttpOrigin, ORIGIN_PATTERN, ORIGIN);
+}
+
+export function AreHttpOrigins(): PropertyDecorator {
+  const validate = (value: unknown): boolean => Array.isArray(value) && value.every(isHttpOrigin);
+  const items = { type: 'string', pattern: ORIGIN_PATTERN.source, description: ORIGIN };
+  return (prototype, property) => {
+    ValidateBy({ name: 'areHttpOrigins', validator: { validate, defaultMessage: () => `a list of ${ORIGIN}` } })(prototype, property);
+    SchemaPart({ type: 'array', items, minItems: 1, uniqueItems: true })(prototype, property);
+  };
 }
 
 function isText(name: string, validate: (value: unknown) => boolean, pattern: RegExp, allowed: string): PropertyDecorator {

@@ -3,133 +3,22 @@ import {
   ArrayNotEmpty,
   Equals,
   IsArray,
+  IsBoolean,
   IsIn,
-  IsInt,
-  IsNotEmpty,
   IsNotEmptyObject,
-  IsObject,
   IsOptional,
   IsString,
   Matches,
-  Max,
   MaxLength,
-  Min,
   ValidateNested,
 } from 'class-validator';
-import { CRITICALITIES, FAILURE_MODES, type Criticality, type FailureMode } from '../model.js';
-import { IsCidr, IsHttpOrigin, IsHttpUrl, IsRecordOf, LaterVersion, oneOf } from './constraints.js';
+import { CRITICALITIES, FAILURE_MODES, METHODS, type Criticality, type FailureMode } from '../model.js';
+import { IsCidr, IsRecordOf, LaterVersion, WholeNumber, oneOf } from './constraints.js';
+import { IdentityOptions } from './identity-options.js';
+import { ListenerOptions, TracingOptions } from './listener-options.js';
+import { UpstreamOptions } from './upstream-options.js';
 
-const MILLISECONDS = 'milliseconds, 1 to 3600000';
-const ASYMMETRIC = ['ES256', 'ES384', 'ES512', 'RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'EdDSA'] as const;
-const ALGORITHM = `one of ${ASYMMETRIC.join(', ')}: keys that verify must not be able to sign, so HS* and none are out`;
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
-const FIELD_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/;
-
-export class ApiKeysOptions {
-  /** The request field that carries the key. */
-  @Matches(FIELD_NAME, { message: 'an HTTP field name' })
-  readonly header: string = 'x-api-key';
-
-  /** Digests of the keys, relative to the edge document. */
-  @IsString({ message: 'the path of the key file' })
-  @IsNotEmpty({ message: 'the path of the key file' })
-  readonly file!: string;
-}
-
-export class JwksOptions {
-  @IsOptional()
-  @IsHttpUrl()
-  readonly url?: string;
-
-  @IsOptional()
-  @IsString({ message: 'the path of a JWKS file' })
-  @IsNotEmpty({ message: 'the path of a JWKS file' })
-  readonly file?: string;
-}
-
-export class ClaimsOptions {
-  @IsString({ message: 'the name of the claim that holds the tenant' })
-  @IsNotEmpty({ message: 'the name of the claim that holds the tenant' })
-  readonly tenant!: string;
-
-  @IsOptional()
-  @IsString({ message: 'the name of the claim that holds the user' })
-  @IsNotEmpty({ message: 'the name of the claim that holds the user' })
-  readonly user?: string;
-}
-
-export class JwtOptions {
-  @IsString({ message: 'the issuer (iss)' })
-  @IsNotEmpty({ message: 'the issuer (iss)' })
-  readonly issuer!: string;
-
-  @IsString({ message: 'the audience (aud)' })
-  @IsNotEmpty({ message: 'the audience (aud)' })
-  readonly audience!: string;
-
-  @IsObject({ message: 'a mapping with url or file' })
-  @ValidateNested()
-  @Type(() => JwksOptions)
-  readonly jwks!: JwksOptions;
-
-  @IsArray({ message: ALGORITHM })
-  @ArrayNotEmpty({ message: ALGORITHM })
-  @IsIn(ASYMMETRIC, { each: true, message: ALGORITHM })
-  readonly algorithms!: string[];
-
-  @IsObject({ message: 'a mapping with tenant and, if wanted, user' })
-  @ValidateNested()
-  @Type(() => ClaimsOptions)
-  readonly claims!: ClaimsOptions;
-}
-
-export class IdentityOptions {
-  @IsOptional()
-  @ValidateNested({ message: 'a mapping with header and file' })
-  @Type(() => ApiKeysOptions)
-  readonly apiKeys?: ApiKeysOptions;
-
-  @IsOptional()
-  @IsArray({ message: 'a list of issuers' })
-  @ValidateNested({ each: true, message: 'a mapping with issuer, audience, jwks, algorithms and claims' })
-  @Type(() => JwtOptions)
-  readonly jwt?: JwtOptions[];
-
-  /** How many leading bits of an IPv6 address make one caller. */
-  @IsInt({ message: 'a prefix length, 32 to 128' })
-  @Min(32, { message: 'a prefix length, 32 to 128' })
-  @Max(128, { message: 'a prefix length, 32 to 128' })
-  readonly ipv6Prefix: number = 64;
-}
-
-export class TimeoutsOptions {
-  @IsInt({ message: MILLISECONDS })
-  @Min(1, { message: MILLISECONDS })
-  @Max(3_600_000, { message: MILLISECONDS })
-  readonly connectMs: number = 250;
-
-  @IsInt({ message: MILLISECONDS })
-  @Min(1, { message: MILLISECONDS })
-  @Max(3_600_000, { message: MILLISECONDS })
-  readonly headersMs: number = 5000;
-
-  @IsInt({ message: MILLISECONDS })
-  @Min(1, { message: MILLISECONDS })
-  @Max(3_600_000, { message: MILLISECONDS })
-  readonly idleMs: number = 30_000;
-}
-
-export class UpstreamOptions {
-  @IsHttpOrigin()
-  readonly url!: string;
-
-  @ValidateNested({ message: 'a mapping with connectMs, headersMs, idleMs' })
-  @Type(() => TimeoutsOptions)
-  readonly timeouts: TimeoutsOptions = new TimeoutsOptions();
-
-  @LaterVersion('upstream concurrency limits are not supported in this version')
-  readonly concurrency?: unknown;
-}
+const UPGRADES = 'a list of protocols such as websocket; not h2c, TLS or HTTP, whose requests would pass by admission';
 
 export class RouteOptions {
   @Matches(/^[a-z][a-z0-9.-]*$/, { message: 'a name of a-z, 0-9, dots and dashes that starts with a letter' })
@@ -154,19 +43,31 @@ export class RouteOptions {
   @IsIn(FAILURE_MODES, { message: oneOf(FAILURE_MODES) })
   readonly failureMode: FailureMode = 'open';
 
-  @IsInt({ message: 'a whole number, 1 to 1000000' })
-  @Min(1, { message: 'a whole number, 1 to 1000000' })
-  @Max(1_000_000, { message: 'a whole number, 1 to 1000000' })
+  @WholeNumber(1, 1_000_000)
   readonly cost: number = 1;
 
   @IsIn(['optional', 'required'], { message: 'optional or required' })
   readonly auth: 'optional' | 'required' = 'optional';
+
+  /** From the arrival of a request to the end of its answer; the upstream is told what is left of it. */
+  @IsOptional()
+  @WholeNumber(1, 3_600_000, 'milliseconds')
+  readonly deadlineMs?: number;
+
+  /** Protocols that a connection may be handed over to, by their names in the Upgrade field. */
+  @IsOptional()
+  @IsArray({ message: UPGRADES })
+  @ArrayNotEmpty({ message: UPGRADES })
+  @Matches(/^(?!h2c?$|tls|http)[a-z][a-z0-9.-]*$/, { each: true, message: UPGRADES })
+  readonly upgrades?: string[];
+
+  /** Refuses paths that are not written canonically, or that carry parameters (`;`), instead of forwarding their canonical form. */
+  @IsBoolean({ message: 'true or false' })
+  readonly strictPath: boolean = false;
 }
 
 export class LocalOptions {
-  @IsInt({ message: 'how many gateways share the limits, 1 to 10000' })
-  @Min(1, { message: 'how many gateways share the limits, 1 to 10000' })
-  @Max(10_000, { message: 'how many gateways share the limits, 1 to 10000' })
+  @WholeNumber(1, 10_000, 'how many gateways share the limits')
   readonly gateways!: number;
 }
 
@@ -177,6 +78,18 @@ export class EdgeDocument {
 
   @Equals(1, { message: '1' })
   readonly version!: 1;
+
+  /** What the edge is called in Via, Forwarded and Proxy-Status; edges in a row need names of their own. */
+  @Matches(/^[A-Za-z][A-Za-z0-9._-]{0,63}$/, { message: 'a name of at most 64 of A-Z a-z 0-9 . _ - that starts with a letter' })
+  readonly name: string = 'esclusa';
+
+  @ValidateNested({ message: 'a mapping with tls, hosts, headersMs, requestMs and so on' })
+  @Type(() => ListenerOptions)
+  readonly listener: ListenerOptions = new ListenerOptions();
+
+  @ValidateNested({ message: 'a mapping with sampleRatio' })
+  @Type(() => TracingOptions)
+  readonly tracing: TracingOptions = new TracingOptions();
 
   @IsArray({ message: 'a list of addresses or CIDRs' })
   @IsCidr({ each: true })

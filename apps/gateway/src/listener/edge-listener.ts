@@ -1,0 +1,172 @@
+import { readFileSync } from 'node:fs';
+import { createServer, STATUS_CODES, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } from 'node:http2';
+import { createServer as createTlsServer } from 'node:https';
+import type { Socket } from 'node:net';
+import type { Listener } from '#libs/rules';
+import { answerOf, type AnswerContext } from '../answers/answer.js';
+import { Refusal, plainProblem } from '../answers/problem.js';
+import { sendAnswer } from '../answers/send-answer.js';
+import { markExpectsContinue } from '../edge/unread-body.js';
+import { badByParser, badHead, type BadRequest, type BadRequestKind } from './bad-request.js';
+import { endWith } from './raw-answer.js';
+
+export interface ListenerEvents {
+  badRequest(kind: BadRequestKind): void;
+  /** A connection over the cap was closed. */
+  dropped(): void;
+}
+
+/** Takes a request that asks for another protocol, and its connection; false where it is a plain request all the same. */
+export type UpgradeListener = (request: IncomingMessage, socket: Socket, head: Buffer) => boolean;
+
+/** How often Node looks for requests that are late. */
+const CHECK_MS = 500;
+/** Of one HTTP/2 connection. */
+const MAX_STREAMS = 100;
+
+const CONDEMNED = Symbol('esclusa:condemned');
+type Peer = Socket & { [CONDEMNED]?: boolean };
+
+/**
+ * The server that callers connect to: HTTP/1.1, with TLS and HTTP/2 where the edge document says so. What is not well-formed beyond doubt ends
+ * here, with its connection: no route, caller or token ever has to do with it.
+ */
+export class EdgeListener {
+  private readonly sessions = new Set<ServerHttp2Session>();
+  private upgrade: UpgradeListener | undefined;
+
+  constructor(
+    private readonly config: Listener,
+    private readonly context: Omit<AnswerContext, 'budget' | 'requestId' | 'crossOrigin'>,
+    private readonly events: ListenerEvents,
+  ) {}
+
+  /** For Fastify. @throws Error where a certificate or key cannot be read */
+  create(handler: RequestListener): Server {
+    const { headersMs, requestMs, keepAliveMs, maxHeaderBytes, maxHeaders, maxConnections } = this.config;
+    const handle: RequestListener = (request, response) => {
+      this.take(request, response, handler);
+    };
+    const server = this.open(handle, { maxHeaderSize: maxHeaderBytes, requireHostHeader: false, connectionsCheckingInterval: CHECK_MS });
+    server.headersTimeout = headersMs;
+    server.requestTimeout = Math.max(headersMs, requestMs);
+    server.keepAliveTimeout = keepAliveMs;
+    // One more is let in to be seen: Node drops what is beyond without a word.
+    server.maxHeadersCount = maxHeaders + 1;
+    server.maxConnections = maxConnections;
+    server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+      markExpectsContinue(request);
+      handle(request, response);
+    });
+    server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+      const bad = badHead(request, this.config);
+      if (bad !== undefined) this.endSocket(socket, bad);
+      else if (this.upgrade?.(request, socket, head) !== true) replay(server, request, socket, head);
+    });
+    server.on('connect', (request: IncomingMessage, socket: Socket) => {
+      this.endSocket(socket, { kind: 'method', status: 501, detail: `${request.method ?? ''} is not taken here.` });
+    });
+    server.on('drop', () => {
+      this.events.dropped();
+    });
+    return server;
+  }
+
+  /** Who takes requests that ask for another protocol. */
+  onUpgrade(upgrade: UpgradeListener): void {
+    this.upgrade = upgrade;
+  }
+
+  /** For Fastify: what the parser refuses. */
+  readonly onClientError = (error: Error & { readonly code?: string }, socket: Socket): void => {
+    const bad = badByParser(error.code);
+    // Its request is still being sent when a connection is idle, or broken off: nobody has to be told.
+    if (bad === undefined || !socket.writable) socket.destroy();
+    else this.endSocket(socket, bad);
+  };
+
+  /** Lets HTTP/2 connections end after their open streams; `now` cuts them. */
+  closeSessions(now = false): void {
+    for (const session of this.sessions) {
+      if (now) session.destroy();
+      else session.close();
+    }
+  }
+
+  private open(handle: RequestListener, options: object): Server {
+    const { tls } = this.config;
+    if (tls === undefined) return createServer(options, handle);
+    const keys = { cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) };
+    if (!tls.http2) return createTlsServer({ ...options, ...keys }, handle);
+    const settings = { maxConcurrentStreams: MAX_STREAMS, maxHeaderListSize: this.config.maxHeaderBytes };
+    const server = createSecureServer({ ...options, ...keys, allowHTTP1: true, settings }, handle as never);
+    this.trackSessions(server);
+    // Of the same methods and events as far as they are used here.
+    return server as unknown as Server;
+  }
+
+  private trackSessions(server: Http2SecureServer): void {
+    server.on('session', (session) => {
+      this.sessions.add(session);
+      session.setTimeout(this.config.keepAliveMs, () => {
+        session.close();
+      });
+      session.once('close', () => this.sessions.delete(session));
+    });
+  }
+
+  private take(request: IncomingMessage, response: ServerResponse, handler: RequestListener): void {
+    const socket = request.socket as Peer;
+    // Sent after a request that closed the connection, in the same breath.
+    if (socket[CONDEMNED] === true) return;
+    const bad = badHead(request, this.config);
+    if (bad === undefined) {
+      handler(request, response);
+      return;
+    }
+    if (request.httpVersionMajor === 1) socket[CONDEMNED] = true;
+    const { status, head, body } = this.answer(bad);
+    if (request.httpVersionMajor === 1) response.shouldKeepAlive = false;
+    sendAnswer(request, response, status, head, body);
+  }
+
+  private endSocket(socket: Peer, bad: BadRequest): void {
+    if (socket[CONDEMNED] === true) return;
+    socket[CONDEMNED] = true;
+    const { status, head, body } = this.answer(bad);
+    endWith(socket, status, head, body);
+  }
+
+  private answer({ kind, status, detail }: BadRequest) {
+    this.events.badRequest(kind);
+    const refusal = new Refusal(
+      plainProblem(status, STATUS_CODES[status] ?? 'Bad Request', detail),
+      [],
+      status === 421 ? { error: 'http_request_denied' } : { error: 'http_request_error' },
+    );
+    return { status, ...answerOf(refusal, { ...this.context, budget: [], requestId: undefined, crossOrigin: false }) };
+  }
+}
+
+/**
+ * Gives a connection back to its server with the request as a plain one: Node lets go of every connection that asks for an upgrade, but a server may
+ * answer such a request as if it had not asked (RFC 9110 §7.8). The parser was strict, so what is written here is what was sent.
+ */
+function replay(server: Server, request: IncomingMessage, socket: Socket, head: Buffer): void {
+  const { method = '', url = '', rawHeaders } = request;
+  let text = `${method} ${url} HTTP/1.1\r\n`;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]?.toLowerCase();
+    if (name === 'upgrade' || name === 'http2-settings') continue;
+    const value = rawHeaders[i + 1] ?? '';
+    text += `${rawHeaders[i] ?? ''}: ${name === 'connection' ? withoutUpgrade(value) : value}\r\n`;
+  }
+  socket.unshift(Buffer.concat([Buffer.from(`${text}\r\n`, 'latin1'), head]));
+  server.emit('encrypted' in socket ? 'secureConnection' : 'connection', socket);
+}
+
+function withoutUpgrade(connection: string): string {
+  const named = connection.split(',').filter((name) => !['upgrade', 'http2-settings'].includes(name.trim().toLowerCase()));
+  return named.length === 0 ? 'keep-alive' : named.join(',');
+}

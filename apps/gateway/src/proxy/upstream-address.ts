@@ -1,0 +1,77 @@
+import { connect } from 'node:net';
+import { Pool, type Dispatcher } from 'undici';
+import { AddressHealth } from './address-health.js';
+import type { UpstreamFault } from './upstream-faults.js';
+
+const FIRST_PROBE_MS = 100;
+const LAST_PROBE_MS = 2000;
+
+export interface AddressOptions {
+  readonly url: string;
+  readonly pool: Pool.Options;
+  readonly connectMs: number;
+  /** Requests that may be on their way at once, those that wait for a socket included. */
+  readonly capacity: number;
+  readonly onHealth: (healthy: boolean) => void;
+}
+
+/** One address of an upstream: its kept connections, and whether it is worth trying. */
+export class UpstreamAddress {
+  private readonly pool: Pool;
+  private readonly health = new AddressHealth();
+  private underway = 0;
+  private probing: NodeJS.Timeout | undefined;
+  private closed = false;
+
+  constructor(private readonly options: AddressOptions) {
+    this.pool = new Pool(options.url, options.pool);
+  }
+
+  get healthy(): boolean {
+    return this.health.healthy;
+  }
+
+  get full(): boolean {
+    return this.underway >= this.options.capacity;
+  }
+
+  /** Sends a request; `ended` must be called once when it is over. */
+  dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
+    this.underway += 1;
+    this.pool.dispatch(request, handler);
+  }
+
+  /** @param came `nothing` where the end of the call was not the upstream's doing */
+  ended(came: UpstreamFault | 'answered' | 'nothing'): void {
+    this.underway -= 1;
+    if (came === 'answered') this.health.succeeded();
+    else if (came !== 'nothing' && this.health.failed(came)) {
+      this.options.onHealth(false);
+      this.probe(FIRST_PROBE_MS);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    clearTimeout(this.probing);
+    await this.pool.close();
+  }
+
+  /** Tries to connect until it works: callers' requests are no probes. */
+  private probe(nextMs: number): void {
+    const { protocol, hostname, port } = new URL(this.options.url);
+    const socket = connect({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) || (protocol === 'https:' ? 443 : 80) });
+    socket.setTimeout(this.options.connectMs, () => socket.destroy(new Error('no connection in time')));
+    socket.once('connect', () => {
+      socket.destroy();
+      this.health.succeeded();
+      if (!this.closed) this.options.onHealth(true);
+    });
+    socket.once('error', () => {
+      if (this.closed) return;
+      this.probing = setTimeout(() => {
+        this.probe(Math.min(LAST_PROBE_MS, nextMs * 2));
+      }, nextMs).unref();
+    });
+  }
+}
