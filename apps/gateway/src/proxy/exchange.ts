@@ -55,6 +55,7 @@ export class Exchange {
   private body: RequestBody | undefined;
   private handler: ForwardHandler | undefined;
   private address: UpstreamAddress | undefined;
+  private headTimer: NodeJS.Timeout | undefined;
   private retries = 0;
   private cancelled: Error | undefined;
 
@@ -87,13 +88,21 @@ export class Exchange {
     this.address = address;
     return new Promise((resolve) => {
       this.handler = new ForwardHandler(response, {
-        head,
+        sent: () => {
+          if (!this.withBody) this.awaitHead();
+        },
+        head: (rawHeaders) => {
+          clearTimeout(this.headTimer);
+          return head(rawHeaders);
+        },
         discards: (status, rawHeaders) => this.discards(status, rawHeaders),
         upgraded: (rawHeaders, socket) => {
+          clearTimeout(this.headTimer);
           address.ended('answered');
           void this.join(rawHeaders, socket).then(resolve);
         },
         ended: (error) => {
+          clearTimeout(this.headTimer);
           address.ended(this.blame(error));
           if (response.headersSent) leaveUnread(request, response);
           resolve(error === undefined ? 'over' : this.outcomeOf(error));
@@ -123,6 +132,9 @@ export class Exchange {
       askForBody(request, response);
     };
     this.body = this.withBody ? new RequestBody(request, onWanted, bodyIdleMs) : undefined;
+    this.body?.once('end', () => {
+      this.awaitHead();
+    });
     return {
       path,
       method: request.method as Dispatcher.HttpMethod,
@@ -130,6 +142,16 @@ export class Exchange {
       body: this.body ?? null,
       upgrade: this.options.upgrade?.protocol ?? null,
     };
+  }
+
+  /** The upstream has the whole request. (undici's own timer is kept to about a second, and stands behind this one for the time before.) */
+  private awaitHead(): void {
+    const { handler } = this;
+    if (this.options.response.headersSent) return;
+    this.headTimer = setTimeout(
+      () => handler?.cancel(new UpstreamFault('http_response_timeout')),
+      this.options.upstream.config.timeouts.headersMs,
+    );
   }
 
   /** What the end of a call says about its address. */
@@ -143,7 +165,7 @@ export class Exchange {
   private outcomeOf(error: Error): Outcome {
     if (error instanceof Discarded) return 'again';
     if (error instanceof CallerGone) return 'over';
-    const fault = this.options.upstream.explain(faultOf(error));
+    const fault = faultOf(error);
     this.options.onFault(fault, error);
     if (isGone(this.options.response)) return 'over';
     return this.mayRepeat(fault) && this.takeRetry() ? 'again' : fault;

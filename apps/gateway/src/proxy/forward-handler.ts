@@ -3,6 +3,8 @@ import type { Duplex } from 'node:stream';
 import type { Dispatcher } from 'undici';
 
 export interface ForwardEvents {
+  /** A connection takes the request. */
+  readonly sent?: () => void;
   /** The response head as it goes to the caller, name and value in turn, from the upstream's bytes. Nothing may be answered after it. */
   readonly head: (rawHeaders: readonly Buffer[]) => string[];
   /** An answer that is not passed on, since another attempt follows. */
@@ -37,7 +39,8 @@ export class ForwardHandler implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.controller = controller;
-    if (this.reason !== undefined) controller.abort(this.reason);
+    if (this.reason === undefined) this.events.sent?.();
+    else controller.abort(this.reason);
   }
 
   onRequestUpgrade(controller: Dispatcher.DispatchController, _status: number, _headers: IncomingHttpHeaders, socket: Duplex): void {
