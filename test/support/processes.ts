@@ -17,3 +17,12 @@ export async function spawnGateway(env: Readonly<Record<string, string>>, skewMs
   const [, url = '', adminUrl = ''] = await process.waitForLine(/gateway \S+ on (http:\/\/[^\s,]+), admin on (http:\/\/[^\s"]+)/);
   return { url, adminUrl, process };
 }
+
+/** An upstream in a process of its own, to be killed and started again on the same port. */
+export async function startUpstreamProcess(port = 0, delayMs = 0): Promise<{ readonly port: number; readonly process: SpawnedNode }> {
+  const process = spawnNode(fileURLToPath(new URL('./plain-upstream.js', import.meta.url)), {
+    env: { PORT: String(port), DELAY_MS: String(delayMs) },
+  });
+  const [, listening = ''] = await process.waitForLine(/upstream on (\d+)/);
+  return { port: Number(listening), process };
+}

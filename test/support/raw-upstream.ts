@@ -1,5 +1,5 @@
-import { spawnNode } from '#libs/testing';
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { spawnNode, waitFor } from '#libs/testing';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 
 /** An upstream below HTTP: it answers with whatever bytes a test likes. */
@@ -35,5 +35,14 @@ export async function startRawUpstream(onRequest: (socket: Socket, bytes: Buffer
 export async function startFullUpstream(): Promise<{ readonly url: string; stop(): Promise<void> }> {
   const child = spawnNode(fileURLToPath(new URL('./full-upstream.js', import.meta.url)));
   const [, port = ''] = await child.waitForLine(/full on (\d+)/);
-  return { url: `http://127.0.0.1:${port}`, stop: () => child.kill() };
+  let connected = 0;
+  const fillers = Array.from({ length: 8 }, () => connect(Number(port), '127.0.0.1', () => (connected += 1)).on('error', () => undefined));
+  await waitFor(() => connected >= 2, { what: 'the queue to fill' });
+  return {
+    url: `http://127.0.0.1:${port}`,
+    stop: async () => {
+      for (const socket of fillers) socket.destroy();
+      await child.kill();
+    },
+  };
 }
