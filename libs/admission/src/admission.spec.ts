@@ -5,7 +5,7 @@ import type { AppliedCheck, FailureMode, Limit, Route, Rules } from '#libs/rules
 
 const tb = (capacity: number): Limit => ({ kind: 'tokenBucket', capacity, refillTokens: 1, refillSeconds: 1 });
 const applied = (policy: string, limit: Limit, shadow = false): AppliedCheck => ({
-  applied: { policy, limit, shadow, selector: 'default', per: ['tenant'] },
+  applied: { policy, limit, shadow, selector: 'default', per: ['tenant'], keySuffix: '' },
   key: `{t}:${policy}`,
 });
 const route = (failureMode: FailureMode = 'open'): Route => ({

@@ -6,6 +6,7 @@ import { DocumentError } from './documents/problem.js';
 import { toLimit } from './limits/limit.js';
 import type { Callers, PartitionName, Route } from './model.js';
 import { skips, type OwnedPolicy, type OwnedRoute } from './owned.js';
+import { selectionSuffix } from './partition.js';
 import { bySpecificity, PolicyOnRoute, type Candidate } from './policies.js';
 
 /** A policy, compiled once for all routes. */
@@ -42,6 +43,7 @@ export function compileDocumentPolicies(limits: LimitsDocument): readonly Compil
           shadow: limit.shadow ?? policy.shadow ?? false,
           selector: selectorText(limit),
           per: policy.per,
+          keySuffix: selectionSuffix(policy.per, limit),
         },
       })),
     ),
@@ -66,6 +68,6 @@ function compileOwned(policy: OwnedPolicy, route: Route): CompiledPolicy {
   const per = policy.per ?? ['tenant', 'route'];
   const problem = limitProblem(policy, per);
   if (problem !== undefined) throw new DocumentError([{ file: `@RateLimit on ${route.name}`, path: policy.name, ...problem }]);
-  const applied = { policy: policy.name, limit: toLimit(policy.limit), shadow: false, selector: 'default', per };
+  const applied = { policy: policy.name, limit: toLimit(policy.limit), shadow: false, selector: 'default', per, keySuffix: '' };
   return { name: policy.name, per, callers: 'all', routes: undefined, candidates: [{ applied }] };
 }

@@ -1,4 +1,5 @@
-import { compileDocumentPolicies, policiesOn } from './compile-policies.js';
+import { isDeepStrictEqual } from 'node:util';
+import { compileDocumentPolicies, policiesOn, type CompiledPolicy, type RoutePolicies } from './compile-policies.js';
 import { uncovered } from './coverage.js';
 import { withHead } from './documents/check-edge.js';
 import type { EdgeDocument, RouteOptions } from './documents/edge-document.js';
@@ -46,6 +47,8 @@ export function compileRules(edge: EdgeDocument, limits: LimitsDocument, control
   const ownedByName = new Map(owned.map((one) => [one.route.name, one]));
   const document = compileDocumentPolicies(limits);
   const policies = new Map([...routes.values()].map((route) => [route.name, policiesOn(route, ownedByName.get(route.name), document)]));
+  const crossed = twoLimitsInOneBucket(policies);
+  if (crossed.length > 0) throw new DocumentError(crossed);
   const bare = uncovered(limits, routes.values(), ownedByName, policies);
   if (bare.length > 0) throw new DocumentError(bare);
   const tiers = new Map([...(limits.tenants ?? [])].map(([tenant, { tier }]) => [tenant, tier]));
@@ -75,5 +78,25 @@ function unknownRoutes(limits: LimitsDocument, routes: ReadonlyMap<string, Route
       check(limit.route, `policies[${i}].limits[${j}].route`);
     });
   });
+  return problems;
+}
+
+/** Decorators may give a policy's name to another limit on each route; then its routes must be counted apart. */
+function twoLimitsInOneBucket(policies: ReadonlyMap<string, RoutePolicies>): readonly Problem[] {
+  const first = new Map<string, { readonly policy: CompiledPolicy; readonly route: string }>();
+  const problems: Problem[] = [];
+  for (const [route, { compiled }] of policies) {
+    for (const policy of compiled.filter(({ per }) => !per.includes('route'))) {
+      const other = first.get(policy.name);
+      if (other === undefined) first.set(policy.name, { policy, route });
+      else if (other.policy !== policy && !isDeepStrictEqual(other.policy.candidates, policy.candidates))
+        problems.push({
+          file: `@RateLimit on ${route}`,
+          path: policy.name,
+          found: `another limit than on ${other.route}, counted in the same place`,
+          allowed: 'the same limit on both, or `per` with route',
+        });
+    }
+  }
   return problems;
 }

@@ -50,13 +50,11 @@ export function explain(rules: Pick<Rules, 'routes' | 'tierOf' | 'policiesOn'>, 
     identified,
     tenant,
     tier,
-    policies: on.compiled.map(({ name, per, callers, candidates }) => ({
-      policy: name,
-      callers,
-      applies: applying.has(name),
-      candidates: candidates.filter((one) => selects(one, { tenant, tier, route: route.name })).map(({ applied }) => applied),
-      key: partitionKey(name, per, subject, route.name),
-    })),
+    policies: on.compiled.map(({ name, per, callers, candidates }) => {
+      const fitting = candidates.filter((one) => selects(one, { tenant, tier, route: route.name })).map(({ applied }) => applied);
+      const key = partitionKey(name, per, subject, route.name) + (fitting[0]?.keySuffix ?? '');
+      return { policy: name, callers, applies: applying.has(name), candidates: fitting, key };
+    }),
   };
 }
 

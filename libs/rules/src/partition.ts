@@ -24,12 +24,37 @@ function isWellFormed(value: string): boolean {
   return !/\p{Surrogate}/u.test(value);
 }
 
+/** What a limit is for, in the words of its selector. */
+interface Selection {
+  readonly tenant?: string | undefined;
+  readonly tier?: string | undefined;
+  readonly route?: string | undefined;
+}
+
+/**
+ * The part of a key that is a limit's own. One bucket has one limit: where a selector tells apart what the policy counts together (a limit for a
+ * route of a policy per tenant, a limit for a tier of a policy per route), what the limit is for is counted apart too.
+ */
+export function selectionSuffix(per: readonly PartitionName[], { tenant, tier, route }: Selection): string {
+  const byTenant = countsIdentities(per);
+  let suffix = '';
+  if (tenant !== undefined && !byTenant) suffix += `:tenant:${encodeKeyValue(tenant)}`;
+  // A tenant has one tier.
+  if (tier !== undefined && !byTenant) suffix += `:tier:${encodeKeyValue(tier)}`;
+  if (route !== undefined && !per.includes('route')) suffix += `:route:${encodeKeyValue(route)}`;
+  return suffix;
+}
+
+function countsIdentities(per: readonly PartitionName[]): boolean {
+  return per.includes('tenant') || per.includes('user') || per.includes('apiKey');
+}
+
 /**
  * The key of a policy's state for a caller: `rl1:{<principal>}:<policy>[:<dimension>:<value>…]`. The principal is the hash tag, so
  * all of a tenant's policies share a slot. What a caller lacks falls back: user to API key, API key to tenant, tenant to address.
  */
 export function partitionKey(policy: string, per: readonly PartitionName[], subject: Subject, route: string): string {
-  const byIdentity = per.includes('tenant') || per.includes('user') || per.includes('apiKey');
+  const byIdentity = countsIdentities(per);
   const { tenant, user, apiKey, ip } = subject;
   let key: string;
   let addressed = false;

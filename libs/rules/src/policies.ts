@@ -9,6 +9,8 @@ export interface AppliedPolicy {
   /** What the limit is for: e.g. `tier=free, route=search`, or `default`. */
   readonly selector: string;
   readonly per: readonly PartitionName[];
+  /** Behind the partition's key, where the policy counts together what this limit's selector tells apart. */
+  readonly keySuffix: string;
 }
 
 export interface Selector {

@@ -53,7 +53,7 @@ export class Rules {
     for (const policy of policies) {
       const applied = policy.limitFor(tenant, tier);
       if (applied.limit.kind === 'unlimited') continue;
-      checks.push({ applied, key: partitionKey(policy.name, policy.per, subject, route.name) });
+      checks.push({ applied, key: partitionKey(policy.name, policy.per, subject, route.name) + applied.keySuffix });
     }
     return checks;
   }

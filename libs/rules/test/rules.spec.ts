@@ -52,6 +52,54 @@ describe('resolution', () => {
     expect(resolved(rules, 'latest', { tenant: 't', ip: 'x' })[0]?.[1]).toBe('tenant=t');
   });
 
+  it.each<[string, readonly string[], Json, string]>([
+    ['a route of a policy per tenant', ['tenant'], { route: 'search' }, 'rl1:{tenant:acme}:p:route:search'],
+    ['a route of a policy per user', ['user'], { route: 'search' }, 'rl1:{tenant:acme}:p:user:bob:route:search'],
+    ['a tier of a policy per route', ['route'], { tier: 'pro' }, 'rl1:{route:search}:p:tier:pro'],
+    ['a tenant of a policy per route', ['route'], { tenant: 'acme' }, 'rl1:{route:search}:p:tenant:acme'],
+    ['a tier and a route of a policy for everything', [], { tier: 'pro', route: 'search' }, 'rl1:{global}:p:tier:pro:route:search'],
+    ['a tier of a policy per tenant', ['tenant'], { tier: 'pro' }, 'rl1:{tenant:acme}:p'],
+    ['a route of a policy per route', ['tenant', 'route'], { route: 'search' }, 'rl1:{tenant:acme}:p:route:search'],
+  ])('one bucket has one limit: a limit for %s has a bucket of its own unless it has one anyway', (_what, per, selector, key) => {
+    const limits = [
+      { default: true, ...bucket(1) },
+      { ...selector, ...bucket(100) },
+    ];
+    const wide = { name: 'wide', per: ['tenant'], limits: [{ default: true, ...bucket(1000) }] };
+    const rules = compile([{ name: 'p', per, callers: 'all', limits }, wide, address], [], { acme: { tier: 'pro' } });
+    expect(resolved(rules, 'search', { tenant: 'acme', user: 'bob', ip: 'x' })[0]?.[2]).toBe(key);
+  });
+
+  it('two callers or routes with different limits of one policy never share a bucket', () => {
+    const names = { tenant: ['acme', 'initech', undefined], route: ['search', 'latest'] };
+    const selectors: Json[] = [
+      { route: 'search' },
+      { tier: 'pro' },
+      { tenant: 'initech' },
+      { tier: 'pro', route: 'search' },
+      { tenant: 'acme', route: 'latest' },
+    ];
+    fc.assert(
+      fc.property(fc.subarray(['tenant', 'user', 'apiKey', 'ip', 'route']), fc.subarray(selectors), (per, chosen) => {
+        const limits = [{ default: true, ...bucket(1) }, ...chosen.map((selector, i) => ({ ...selector, ...bucket(2 + i) }))];
+        const wide = { name: 'wide', per: ['tenant'], limits: [{ default: true, ...bucket(1000) }] };
+        const tenants = { acme: { tier: 'pro' }, initech: { tier: 'free' } };
+        const rules = compile([{ name: 'p', per, callers: 'all', limits }, wide, address], [], tenants);
+        const limitOf = new Map<string, string>();
+        for (const name of names.tenant) {
+          for (const route of names.route) {
+            const [, selector = '', key = ''] =
+              resolved(rules, route, { ip: 'x', ...(name === undefined ? {} : { tenant: name }) })[0] ?? [];
+            if ((limitOf.get(key) ?? selector) !== selector) return false;
+            limitOf.set(key, selector);
+          }
+        }
+        return true;
+      }),
+      { numRuns: 100 },
+    );
+  });
+
   it('policies per tenant are for identified callers, per address for anonymous ones, the rest for all', () => {
     const rules = compile([tenant, address, { name: 'all', per: ['route'], limits: [{ default: true, ...bucket(9) }] }]);
     expect(resolved(rules, 'latest', { tenant: 't', ip: 'x' }).map(([name]) => name)).toEqual(['tenant', 'all']);

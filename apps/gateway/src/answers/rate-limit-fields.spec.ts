@@ -14,6 +14,7 @@ const verdict = (
     shadow: false,
     selector: 'default',
     per: ['tenant'],
+    keySuffix: '',
   },
   verdict: 'admitted',
   remaining: capacity,

@@ -14,12 +14,13 @@ export function connectorFor(connectMs: number, tls: UpstreamTls): buildConnecto
   const given = { ca: read(tls.caFile), cert: read(tls.certFile), key: read(tls.keyFile), servername: tls.serverName };
   // Those left out are the system's; undefined would not be.
   const options = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-  const connect = buildConnector({ ...options, timeout: 0 });
+  // Its declared type leaves out the socket that it returns.
+  const connect = buildConnector({ ...options, timeout: 0 }) as (...given: Parameters<buildConnector.connector>) => Socket;
   return (target, callback) => {
     const socket = connect(target, (...result) => {
       clearTimeout(timer);
       callback(...result);
-    }) as unknown as Socket;
+    });
     let resolved = isIP(target.hostname.replace(/^\[|\]$/g, '')) !== 0;
     socket.once('lookup', (error: Error | null) => {
       resolved = error === null;
