@@ -65,9 +65,15 @@ describe('the admin port', () => {
     ['/keys?route=all&tenant=acme&ip=10.0.0.1', 400],
     ['/keys?route=all&ip=nonsense', 400],
     ['/keys?route=all&tenant=acme&surprise=1', 400],
+    ['/keys?route=all&tenant=acme&tenant=umbrella', 400],
+    ['/keys?route=all&tenant=acme&policy=none', 404],
   ])('answers %s with %i and a problem document', async (path, status) => {
     const answer = await admin(path);
     expect([answer.status, answer.headers['content-type']]).toEqual([status, 'application/problem+json']);
+  });
+
+  it('resets no policy that does not apply', async () => {
+    expect((await admin('/keys?route=all&tenant=acme&policy=none', 'DELETE')).status).toBe(404);
   });
 
   it('keeps keys closed where no token is set', async () => {

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Controller, Get, Module, UseGuards, VERSION_NEUTRAL } from '@nestjs/common';
 import { AdmissionGuard } from '../apps/gateway/src/admission/admission.guard.js';
@@ -71,6 +72,11 @@ class GuardedTwice {
   get(): string {
     return 'ok';
   }
+  @Get('failing')
+  @Cost((request: FastifyRequest) => Number(request.headers['x-cost']))
+  failing(): string {
+    return 'ok';
+  }
   @Get('priced')
   @Cost(2)
   priced(): string {
@@ -124,6 +130,12 @@ describe('controllers of the edge', () => {
     const metrics = (await ask(edge.gateway.adminUrl, '/metrics')).text;
     expect(metrics).toContain('esclusa_decisions_total{route="GET /twice",outcome="allowed",reason="none"} 4');
     expect(metrics).toContain('esclusa_decisions_total{route="GET /twice",outcome="limited",reason="quota"} 16');
+  });
+
+  it('a cost by decorator that fails is a fault of the edge, and charged', async () => {
+    const answers = await times(20, (i) => ask(edge.url, '/twice/failing', { headers: { 'x-api-key': edge.keys.a!, 'x-cost': `-${i}` } }));
+    expect(tally(answers)).toEqual({ 500: 4, 429: 16 });
+    expect(answers.map(({ text }) => text).join()).not.toContain('@Cost');
   });
 
   it('a cost by decorator is charged', async () => {

@@ -46,6 +46,8 @@ describe('spellings of one path', () => {
       '/external//x',
       '/external/%00',
       '/external/%zz',
+      '/external/%80',
+      '/external/%ED%A0%80',
     ];
     for (const path of hostile) expect([path, [400, 429].includes((await ask(edge.url, path)).status)]).toEqual([path, true]);
     expect(edge.backend.requests).toEqual([]);

@@ -90,6 +90,12 @@ describe('Admission', () => {
     expect(outcomes.filter(({ outcome }) => outcome === 'allowed')).toHaveLength(10);
   });
 
+  it('local answers a cost that only its share has no room for as out of service, and one that never fits as such', async () => {
+    const { ask } = admission([applied('p', tb(40)), applied('shadow', tb(5), true)], broken);
+    expect(await ask(20, 'local')).toMatchObject({ outcome: 'unavailable', reason: 'store-unavailable', retryAfterMs: 1000 });
+    expect(await ask(41, 'local')).toMatchObject({ outcome: 'limited', reason: 'cost-exceeds-limit', retryAfterMs: undefined });
+  });
+
   it('lets a fault of the program through: it is no fault of the store', async () => {
     const store: BucketStore = { admit: () => Promise.reject(new TypeError('a bug')), reset: () => Promise.resolve(0) };
     await expect(admission([applied('p', tb(1))], store).ask()).rejects.toThrow('a bug');

@@ -2,7 +2,7 @@ import { StoreFault, type AdmitReply, type BucketStore, type Check } from '#libs
 import type { AppliedCheck, Route, Rules, Subject } from '#libs/rules';
 import { allowed, byPolicies, toPolicyVerdicts, unavailable } from './decisions.js';
 import type { Decision, PolicyVerdict } from './decision.js';
-import { toChecks, toLocalChecks } from './checks.js';
+import { fits, toChecks, toLocalChecks } from './checks.js';
 
 export interface AdmissionRequest {
   readonly route: Route;
@@ -83,9 +83,12 @@ export class Admission {
         return unavailable(request, rules.revision);
       case 'local': {
         const checks: readonly Check[] = toLocalChecks(applied, request.cost, rules.edge.localGateways);
-        return Promise.resolve(this.options.local.admit(checks)).then((reply) =>
-          byPolicies(request, applied, reply, rules.revision, 'local-fallback'),
-        );
+        return Promise.resolve(this.options.local.admit(checks)).then((reply) => {
+          const decision = byPolicies(request, applied, reply, rules.revision, 'local-fallback');
+          // What only this gateway's share has no room for would pass with the store: it is worth coming back.
+          if (decision.reason === 'cost-exceeds-limit' && fits(request.cost, applied)) return unavailable(request, rules.revision);
+          return decision;
+        });
       }
     }
   }

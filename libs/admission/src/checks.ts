@@ -12,6 +12,11 @@ export function toChecks(applied: readonly AppliedCheck[], cost: number): Check[
   return applied.map((check) => ({ key: check.key, limit: bucketLimit(check), cost, shadow: check.applied.shadow }));
 }
 
+/** Whether every enforced limit is wide enough for this cost, however little of it is left. */
+export function fits(cost: number, applied: readonly AppliedCheck[]): boolean {
+  return applied.every((check) => check.applied.shadow || cost <= bucketLimit(check).capacity);
+}
+
 const shares = new WeakMap<BucketLimit, BucketLimit>();
 
 /**

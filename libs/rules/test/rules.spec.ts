@@ -5,7 +5,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
-import { compileRules, explanationText, parseLimit, loadEdgeDocument, loadLimitsDocument, type OwnedRoute, type Rules } from '#libs/rules';
+import {
+  compileRules,
+  explanationText,
+  parseLimit,
+  loadEdgeDocument,
+  loadLimitsDocument,
+  type OwnedRoute,
+  type PartitionName,
+  type Rules,
+} from '#libs/rules';
 
 const fixtures = fileURLToPath(new URL('./fixtures/', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'esclusa-'));
@@ -207,6 +216,17 @@ describe('routes of the edge itself', () => {
     expect(() => compile([tenant, address], [owned({ policies })])).toThrow(
       /@RateLimit on GET \/own: Own: found "Own"; allowed: a name of a-z/,
     );
+  });
+
+  it('have policies of one name and two limits only where each route has its own bucket', () => {
+    const two = (per: readonly PartitionName[]): OwnedRoute[] =>
+      ['GET /one', 'GET /two'].map((name, i) =>
+        owned({ route: { ...owned({}).route, name, path: name.slice(4) }, policies: [{ name: 'exports', per, limit: bucket(5 + i) }] }),
+      );
+    expect(() => compile([tenant, address], two(['tenant']))).toThrow(
+      '@RateLimit on GET /two: exports: found another limit than on GET /one, counted in the same place; allowed: the same limit on both, or `per` with route',
+    );
+    expect(() => compile([tenant, address], two(['tenant', 'route']))).not.toThrow();
   });
 
   it('have one handler each: two with one name would share its policies', () => {

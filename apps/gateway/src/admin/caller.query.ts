@@ -7,14 +7,17 @@ export class CallerQuery {
   route: string;
 
   @IsOptional()
+  @IsString()
   @IsNotEmpty()
   tenant?: string;
 
   @IsOptional()
+  @IsString()
   @IsNotEmpty()
   user?: string;
 
   @IsOptional()
+  @IsString()
   @IsNotEmpty()
   apiKey?: string;
 
@@ -23,6 +26,7 @@ export class CallerQuery {
   ip?: string;
 
   @IsOptional()
+  @IsString()
   @IsNotEmpty()
   policy?: string;
 }

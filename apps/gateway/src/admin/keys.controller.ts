@@ -37,7 +37,9 @@ export class KeysController {
 
   @Delete()
   async reset(@Query() query: CallerQuery): Promise<{ readonly reset: readonly string[] }> {
-    return { reset: await this.admission.reset(this.route(query), this.subject(query), query.policy).catch(unavailable) };
+    const reset = await this.admission.reset(this.route(query), this.subject(query), query.policy).catch(unavailable);
+    if (query.policy !== undefined && reset.length === 0) throw new NotFoundException(`no policy ${query.policy} applies`);
+    return { reset };
   }
 
   private route(query: CallerQuery): Route {

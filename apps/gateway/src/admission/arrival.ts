@@ -26,7 +26,9 @@ export interface Arrival {
 export type Complaint =
   | { readonly kind: 'unmatched' }
   | { readonly kind: 'wrong-method'; readonly allowed: readonly string[] }
-  | { readonly kind: 'bad-target'; readonly detail: string };
+  | { readonly kind: 'bad-target'; readonly detail: string }
+  /** The edge's own code failed. */
+  | { readonly kind: 'fault'; readonly error: unknown };
 
 /** Reads arrivals off HTTP requests. */
 @Injectable()
@@ -66,10 +68,15 @@ export class ArrivalReader {
   }
 
   private atOwned(owned: OwnedHandler, request: FastifyRequest): Arrival {
-    const cost = typeof owned.costOf === 'number' ? owned.costOf : owned.costOf(request);
-    if (!Number.isSafeInteger(cost) || cost < 1)
-      throw new Error(`@Cost of ${owned.route.name} gave ${cost}; allowed: an integer of at least 1`);
-    return this.arrival(request.raw, owned.route, this.identifier.identify(partsOf(request.raw)), cost);
+    const { route } = owned;
+    let cost: number;
+    try {
+      cost = costOf(owned, request);
+    } catch (error) {
+      // Charged all the same: what a caller can make fail must not be free.
+      return this.byAddress(route, request.raw, { kind: 'fault', error });
+    }
+    return this.arrival(request.raw, route, this.identifier.identify(partsOf(request.raw)), cost);
   }
 
   private byAddress(route: Route, request: IncomingMessage, complaint?: Complaint, preflight = false): Arrival {
@@ -97,6 +104,13 @@ export class ArrivalReader {
     if (route === undefined) throw new Error(`the built-in route ${name} is missing`);
     return route;
   }
+}
+
+function costOf(owned: OwnedHandler, request: FastifyRequest): number {
+  const cost = typeof owned.costOf === 'number' ? owned.costOf : owned.costOf(request);
+  if (!Number.isSafeInteger(cost) || cost < 1)
+    throw new Error(`@Cost of ${owned.route.name} gave ${cost}; allowed: an integer of at least 1`);
+  return cost;
 }
 
 export function partsOf(request: IncomingMessage): RequestParts {

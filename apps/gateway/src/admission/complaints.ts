@@ -16,6 +16,8 @@ export function complain(arrival: Arrival, who: Identification): Refusal | undef
       ]);
     case 'bad-target':
       return new Refusal(plainProblem(400, 'Bad Request', `The request target cannot be used: ${arrival.complaint.detail}.`));
+    case 'fault':
+      throw arrival.complaint.error;
     case undefined:
       return who.kind === 'rejected' ? rejected(who.reason, who.detail) : anonymous(arrival, who);
   }

@@ -18,7 +18,7 @@ export class ExportsController {
   /** Costs as many units as the header asks for months, so that a year is not the price of a day. */
   @Post()
   @RateLimit('export-starts', { tokenBucket: { capacity: 24, refillPerSecond: '24/3600' } })
-  @Cost((request: FastifyRequest) => Math.min(Math.max(Number(request.headers['x-months'] ?? 1) || 1, 1), 12))
+  @Cost((request: FastifyRequest) => Math.min(Math.max(Math.ceil(Number(request.headers['x-months'] ?? 1)) || 1, 1), 12))
   @FailureMode('closed')
   start(@Body() body: unknown): { readonly accepted: unknown } {
     return { accepted: body };

@@ -1,9 +1,9 @@
 /** Why a request was refused before anybody looked at what it asks for. Each closes its connection. */
-export type BadRequestKind = 'framing' | 'head-too-large' | 'host' | 'method' | 'syntax' | 'target' | 'timeout' | 'version';
+export type BadRequestKind = 'expectation' | 'framing' | 'head-too-large' | 'host' | 'method' | 'syntax' | 'target' | 'timeout' | 'version';
 
 export interface BadRequest {
   readonly kind: BadRequestKind;
-  readonly status: 400 | 408 | 421 | 431 | 501 | 505;
+  readonly status: 400 | 408 | 417 | 421 | 431 | 501 | 505;
   readonly detail: string;
 }
 

@@ -59,6 +59,9 @@ export class EdgeListener {
       markExpectsContinue(request);
       handle(request, response);
     });
+    server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+      this.refuse(request, response, { kind: 'expectation', status: 417, detail: 'The only expectation met here is 100-continue.' });
+    });
     server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
       const bad = badHead(request, this.config);
       if (bad !== undefined) this.endSocket(socket, bad);
@@ -125,9 +128,15 @@ export class EdgeListener {
       handler(request, response);
       return;
     }
-    if (request.httpVersionMajor === 1) socket[CONDEMNED] = true;
+    this.refuse(request, response, bad);
+  }
+
+  private refuse(request: IncomingMessage, response: ServerResponse, bad: BadRequest): void {
+    if (request.httpVersionMajor === 1) {
+      (request.socket as Peer)[CONDEMNED] = true;
+      response.shouldKeepAlive = false;
+    }
     const { status, head, body } = this.answer(bad);
-    if (request.httpVersionMajor === 1) response.shouldKeepAlive = false;
     sendAnswer(request, response, status, head, body);
   }
 

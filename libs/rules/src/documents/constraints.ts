@@ -1,4 +1,4 @@
-import { IsInt, IsNumber, IsOptional, Max, Min, ValidateBy, type ValidationOptions } from 'class-validator';
+import { IsInt, IsNumber, IsOptional, Matches, Max, Min, ValidateBy, type ValidationOptions } from 'class-validator';
 import { SchemaPart } from './schema-part.js';
 import ipaddr from 'ipaddr.js';
 import { isIP } from 'node:net';
@@ -12,7 +12,10 @@ export interface RecordShape {
   readonly namesAllowed: string;
 }
 
-export const FIELD_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/;
+const FIELD_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/;
+/** Fields that mean something to HTTP or to the edge itself: a credential could not be told apart in them. */
+const TAKEN_FIELD =
+  /^(authorization|connection|content-.*|cookie|expect|forwarded|host|keep-alive|origin|te|trailer|traceparent|transfer-encoding|upgrade|via|proxy-.*|x-esclusa-.*|x-forwarded-.*|x-request-id)$/i;
 const URL_PATTERN = /^https?:\/\/\S+$/;
 const ORIGIN = 'http://host[:port] or https://host[:port], without path, query or credentials';
 const ORIGIN_PATTERN = /^https?:\/\/[^\/?#@\\\s]+\/?$/;
@@ -64,6 +67,16 @@ export function IsShare(what: string): PropertyDecorator {
   const message = `${what}, 0 to 1`;
   return (prototype, property) => {
     for (const rule of [IsNumber({}, { message }), Min(0, { message }), Max(1, { message })]) rule(prototype, property);
+  };
+}
+
+/** A field whose whole value is a credential. */
+export function IsCredentialField(): PropertyDecorator {
+  const message = 'an HTTP field name without another meaning, such as x-api-key';
+  const validate = (value: unknown): boolean => typeof value !== 'string' || !TAKEN_FIELD.test(value);
+  return (prototype, property) => {
+    Matches(FIELD_NAME, { message })(prototype, property);
+    ValidateBy({ name: 'isCredentialField', validator: { validate, defaultMessage: () => message } })(prototype, property);
   };
 }
 

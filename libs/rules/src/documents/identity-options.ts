@@ -1,13 +1,13 @@
 import { Type } from 'class-transformer';
-import { ArrayNotEmpty, IsArray, IsIn, IsNotEmpty, IsObject, IsOptional, IsString, Matches, ValidateNested } from 'class-validator';
-import { FIELD_NAME, IsHttpUrl, WholeNumber } from './constraints.js';
+import { ArrayNotEmpty, IsArray, IsIn, IsNotEmpty, IsObject, IsOptional, IsString, ValidateNested } from 'class-validator';
+import { IsCredentialField, IsHttpUrl, WholeNumber } from './constraints.js';
 
 const ASYMMETRIC = ['ES256', 'ES384', 'ES512', 'RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'EdDSA'] as const;
 const ALGORITHM = `one of ${ASYMMETRIC.join(', ')}: keys that verify must not be able to sign, so HS* and none are out`;
 
 export class ApiKeysOptions {
   /** The request field that carries the key. */
-  @Matches(FIELD_NAME, { message: 'an HTTP field name' })
+  @IsCredentialField()
   readonly header: string = 'x-api-key';
 
   /** Digests of the keys, relative to the edge document. */
