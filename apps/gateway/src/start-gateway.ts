@@ -72,7 +72,7 @@ export async function startGateway(env: GatewayEnv, features: NonNullable<Module
     ['close Redis', () => app.get<RedisClient | undefined>(RedisClient)?.close()],
     ['close the admin port', () => admin.close()],
   ]);
-  return { url: urlOf(app), adminUrl: urlOf(admin), app, close };
+  return { url: urlOf(app, edge.listener.tls === undefined ? 'http' : 'https'), adminUrl: urlOf(admin), app, close };
 }
 
 /** @throws EnvError where a file that the listener needs cannot be read */
@@ -92,16 +92,13 @@ async function listen(app: NestFastifyApplication, variable: 'PORT' | 'ADMIN_POR
 
 async function drain(app: NestFastifyApplication, lifecycle: Lifecycle, listener: EdgeListener, upgrades: Upgrades): Promise<void> {
   lifecycle.stopping = true;
-  listener.closeSessions();
   upgrades.close();
-  const server = app.getHttpServer();
   // A kept-alive connection falls idle after its last answer: it is closed then, not at its own time-out.
   const idle = setInterval(() => {
-    server.closeIdleConnections();
+    listener.closeIdle();
   }, 50);
   const cut = setTimeout(() => {
-    listener.closeSessions(true);
-    server.closeAllConnections();
+    listener.cut();
   }, DRAIN_MS);
   await app.close().finally(() => {
     clearInterval(idle);
@@ -109,9 +106,9 @@ async function drain(app: NestFastifyApplication, lifecycle: Lifecycle, listener
   });
 }
 
-function urlOf(app: NestFastifyApplication): string {
+function urlOf(app: NestFastifyApplication, scheme = 'http'): string {
   const address = app.getHttpServer().address();
   if (address === null || typeof address === 'string') return String(address);
   const host = address.address === '0.0.0.0' || address.address === '::' ? '127.0.0.1' : address.address;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`;
+  return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${address.port}`;
 }

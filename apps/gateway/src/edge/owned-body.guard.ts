@@ -6,9 +6,10 @@ import {
   type CanActivate,
   type ExecutionContext,
 } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import getRawBody from 'raw-body';
 import { EdgeRules } from './edge-rules.js';
+import { askForBody, hasBody } from './unread-body.js';
 
 const MAX_BODY_BYTES = 1024 * 1024;
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
@@ -25,8 +26,8 @@ export class OwnedBodyGuard implements CanActivate {
   canActivate(context: ExecutionContext): true | Promise<true> {
     if (this.rules.ownedHandler(context.getClass(), context.getHandler()) === undefined) return true;
     const request = context.switchToHttp().getRequest<FastifyRequest>();
-    const { headers } = request;
-    if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0) return true;
+    if (!hasBody(request.raw)) return true;
+    askForBody(request.raw, context.switchToHttp().getResponse<FastifyReply>().raw);
     return readJson(request).then((body) => {
       request.body = body;
       return true;

@@ -34,6 +34,8 @@ type Peer = Socket & { [CONDEMNED]?: boolean };
  */
 export class EdgeListener {
   private readonly sessions = new Set<ServerHttp2Session>();
+  private readonly sockets = new Set<Socket>();
+  private server: Server | undefined;
   private upgrade: UpgradeListener | undefined;
 
   constructor(
@@ -73,6 +75,11 @@ export class EdgeListener {
     server.on('drop', () => {
       this.events.dropped();
     });
+    server.on('connection', (socket: Socket) => {
+      this.sockets.add(socket);
+      socket.once('close', () => this.sockets.delete(socket));
+    });
+    this.server = server;
     return server;
   }
 
@@ -89,12 +96,15 @@ export class EdgeListener {
     else this.endSocket(socket, bad);
   };
 
-  /** Lets HTTP/2 connections end after their open streams; `now` cuts them. */
-  closeSessions(now = false): void {
-    for (const session of this.sessions) {
-      if (now) session.destroy();
-      else session.close();
-    }
+  /** Closes connections without a request; those of HTTP/2 after their open streams. */
+  closeIdle(): void {
+    this.server?.closeIdleConnections();
+    for (const session of this.sessions) session.close();
+  }
+
+  /** Cuts every connection, upgraded ones included. */
+  cut(): void {
+    for (const socket of this.sockets) socket.destroy();
   }
 
   private open(handle: RequestListener, options: object): Server {
@@ -158,24 +168,27 @@ export class EdgeListener {
   }
 }
 
+const FOR_UPGRADES = ['upgrade', 'http2-settings'];
+
 /**
  * Gives a connection back to its server with the request as a plain one: Node lets go of every connection that asks for an upgrade, but a server may
  * answer such a request as if it had not asked (RFC 9110 §7.8). The parser was strict, so what is written here is what was sent.
  */
 function replay(server: Server, request: IncomingMessage, socket: Socket, head: Buffer): void {
-  const { method = '', url = '', rawHeaders } = request;
-  let text = `${method} ${url} HTTP/1.1\r\n`;
+  const { method = '', url = '', httpVersion, rawHeaders } = request;
+  let text = `${method} ${url} HTTP/${httpVersion}\r\n`;
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i]?.toLowerCase();
-    if (name === 'upgrade' || name === 'http2-settings') continue;
+    const name = rawHeaders[i] ?? '';
+    if (FOR_UPGRADES.includes(name.toLowerCase())) continue;
     const value = rawHeaders[i + 1] ?? '';
-    text += `${rawHeaders[i] ?? ''}: ${name === 'connection' ? withoutUpgrade(value) : value}\r\n`;
+    const kept = name.toLowerCase() === 'connection' ? withoutUpgrade(value) : value;
+    if (kept !== undefined) text += `${name}: ${kept}\r\n`;
   }
   socket.unshift(Buffer.concat([Buffer.from(`${text}\r\n`, 'latin1'), head]));
   server.emit('encrypted' in socket ? 'secureConnection' : 'connection', socket);
 }
 
-function withoutUpgrade(connection: string): string {
-  const named = connection.split(',').filter((name) => !['upgrade', 'http2-settings'].includes(name.trim().toLowerCase()));
-  return named.length === 0 ? 'keep-alive' : named.join(',');
+function withoutUpgrade(connection: string): string | undefined {
+  const named = connection.split(',').filter((name) => !FOR_UPGRADES.includes(name.trim().toLowerCase()));
+  return named.length === 0 ? undefined : named.join(',');
 }

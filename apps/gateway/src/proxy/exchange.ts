@@ -56,6 +56,7 @@ export class Exchange {
   private handler: ForwardHandler | undefined;
   private address: UpstreamAddress | undefined;
   private headTimer: NodeJS.Timeout | undefined;
+  private deadline: NodeJS.Timeout | undefined;
   private retries = 0;
   private cancelled: Error | undefined;
 
@@ -69,7 +70,7 @@ export class Exchange {
   async run(): Promise<UpstreamFault | undefined> {
     const { response, endsAtMs } = this.options;
     response.once('close', this.onClose);
-    const deadline = endsAtMs === undefined ? undefined : setTimeout(this.onDeadline, endsAtMs - performance.now());
+    this.deadline = endsAtMs === undefined ? undefined : setTimeout(this.onDeadline, endsAtMs - performance.now());
     let outcome = await this.attempt();
     while (outcome === 'again') {
       this.options.onRetry();
@@ -77,7 +78,7 @@ export class Exchange {
       this.retries += 1;
       outcome = this.cancelled === undefined ? await this.attempt() : this.outcomeOf(this.cancelled);
     }
-    clearTimeout(deadline);
+    clearTimeout(this.deadline);
     return outcome === 'over' ? undefined : outcome;
   }
 
@@ -122,6 +123,8 @@ export class Exchange {
       upstream.destroy();
       return this.outcomeOf(new UpstreamFault('http_protocol_error'));
     }
+    // From here on it is not one request any more.
+    clearTimeout(this.deadline);
     await upgrade.take({ fields: head(rawHeaders), upstream, idleMs: config.timeouts.upgradeIdleMs });
     return 'over';
   }

@@ -3,8 +3,8 @@ import { FrameWatch, closeFrame } from './websocket-frames.js';
 
 /** "Going away" (RFC 6455 §7.4.1). */
 const GOING_AWAY = 1001;
-/** How long both sides have to take leave. */
-const LEAVE_MS = 1000;
+/** How long is left once one side has gone or is asked to. */
+const LEAVE_MS = 750;
 
 export interface TunnelOptions {
   readonly client: Duplex;
@@ -17,21 +17,28 @@ export interface TunnelOptions {
   readonly onClosed: () => void;
 }
 
-/** Joins two connections after an upgrade, with back-pressure; what ends one ends the other. */
+/** Joins two connections after an upgrade, with back-pressure. */
 export class Tunnel {
   private readonly down: Direction;
   private readonly up: Direction;
   private readonly idle: NodeJS.Timeout;
+  private last: NodeJS.Timeout | undefined;
 
   constructor({ client, upstream, webSocket, idleMs, onClosed }: TunnelOptions) {
     this.idle = setTimeout(() => {
       this.close();
     }, idleMs).unref();
-    const onBytes = (): void => {
-      this.idle.refresh();
-    };
-    this.down = new Direction(upstream, client, webSocket ? { watch: new FrameWatch(), masked: false } : undefined, onBytes);
-    this.up = new Direction(client, upstream, webSocket ? { watch: new FrameWatch(), masked: true } : undefined, onBytes);
+    const direction = (from: Duplex, to: Duplex, masked: boolean): Direction =>
+      new Direction(from, to, {
+        frames: webSocket ? { watch: new FrameWatch(), masked } : undefined,
+        onBytes: () => this.idle.refresh(),
+        onEnd: () => {
+          // A WebSocket is over when one side has closed (RFC 6455 §7.1.1); other protocols may go on in one direction.
+          if (webSocket) this.lastWords();
+        },
+      });
+    this.down = direction(upstream, client, false);
+    this.up = direction(client, upstream, true);
     let open = 2;
     for (const [one, other] of [
       [client, upstream],
@@ -39,20 +46,32 @@ export class Tunnel {
     ] as const) {
       one.on('error', () => one.destroy());
       one.once('close', () => {
-        other.destroy();
-        clearTimeout(this.idle);
         open -= 1;
-        if (open === 0) onClosed();
+        if (open > 0) {
+          // Broken off; or what is on its way to the other side may still arrive.
+          if (one.errored !== null) other.destroy();
+          else
+            other.end(() => {
+              this.lastWords();
+            });
+          return;
+        }
+        clearTimeout(this.idle);
+        clearTimeout(this.last);
+        onClosed();
       });
     }
   }
 
   /** Says goodbye to both sides at the end of the frame that is on its way, and closes. */
   close(): void {
-    clearTimeout(this.idle);
     this.down.leave();
     this.up.leave();
-    setTimeout(() => {
+    this.lastWords();
+  }
+
+  private lastWords(): void {
+    this.last ??= setTimeout(() => {
       this.down.destroy();
       this.up.destroy();
     }, LEAVE_MS);
@@ -64,19 +83,28 @@ interface Frames {
   readonly masked: boolean;
 }
 
+interface DirectionOptions {
+  readonly frames: Frames | undefined;
+  readonly onBytes: () => void;
+  /** The side that is read from sends no more. */
+  readonly onEnd: () => void;
+}
+
 class Direction {
   private leaving = false;
   private left = false;
+  private readonly frames: Frames | undefined;
 
   constructor(
     private readonly from: Duplex,
     private readonly to: Duplex,
-    private readonly frames: Frames | undefined,
-    private readonly onBytes: () => void,
+    private readonly options: DirectionOptions,
   ) {
+    this.frames = options.frames;
     from.on('data', this.onData);
     from.once('end', () => {
       if (!this.left) to.end();
+      options.onEnd();
     });
     to.on('drain', () => from.resume());
   }
@@ -91,8 +119,8 @@ class Direction {
   }
 
   private readonly onData = (chunk: Buffer): void => {
-    this.onBytes();
-    if (this.left) return;
+    this.options.onBytes();
+    if (this.left || this.to.writableEnded) return;
     const passed = this.frames?.watch.pass(chunk, this.leaving) ?? chunk.length;
     if (!this.to.write(passed === chunk.length ? chunk : chunk.subarray(0, passed))) this.from.pause();
     if (this.leaving && this.frames?.watch.atBoundary === true) this.finish();

@@ -7,6 +7,7 @@ import { Refusal, plainProblem } from '../answers/problem.js';
 import { ProblemFilter } from '../answers/problem.filter.js';
 import { canonicalTarget, targetOf } from '../edge/request-target.js';
 import { EdgeRules } from '../edge/edge-rules.js';
+import { hasBody } from '../edge/unread-body.js';
 import { ProxyMetrics } from '../telemetry/proxy-metrics.js';
 import type { Joined, UpgradeWish } from './exchange.js';
 import { Forwarder } from './forwarder.js';
@@ -22,6 +23,7 @@ const LINGER_MS = 1000;
 @Injectable()
 export class Upgrades {
   private readonly tunnels = new Set<Tunnel>();
+  private closing = false;
 
   constructor(
     private readonly arrivals: ArrivalReader,
@@ -34,6 +36,8 @@ export class Upgrades {
 
   /** @returns whether the request was taken; where not it is a plain one, whose Upgrade field nobody has to heed */
   take(request: IncomingMessage, socket: Socket, head: Buffer): boolean {
+    // A body would have to end before the other protocol begins, and HTTP/1.0 knows no upgrades (RFC 9110 §7.8).
+    if (hasBody(request) || request.httpVersion === '1.0') return false;
     const protocol = (request.headers.upgrade ?? '').trim().toLowerCase();
     canonicalTarget(request);
     const allowed = this.allows(request, protocol);
@@ -50,8 +54,9 @@ export class Upgrades {
     return true;
   }
 
-  /** Takes leave of everyone. */
+  /** Takes leave of everyone, also of those whose upstream has not agreed yet. */
   close(): void {
+    this.closing = true;
     for (const tunnel of this.tunnels) tunnel.close();
   }
 
@@ -92,6 +97,7 @@ export class Upgrades {
         },
       });
       this.tunnels.add(tunnel);
+      if (this.closing) tunnel.close();
     });
   }
 }
