@@ -9,9 +9,9 @@ export interface RawUpstream {
 }
 
 /** @param onRequest once for each connection that has sent something */
-export async function startRawUpstream(onRequest: (socket: Socket, bytes: Buffer) => void): Promise<RawUpstream> {
+export async function startRawUpstream(onRequest: (socket: Socket, bytes: Buffer) => void, allowHalfOpen = false): Promise<RawUpstream> {
   const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
+  const server = createServer({ allowHalfOpen }, (socket) => {
     sockets.add(socket);
     socket.on('error', () => undefined);
     socket.once('data', (bytes) => {

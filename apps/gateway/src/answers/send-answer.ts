@@ -3,7 +3,7 @@ import { drain, leaveUnread, remainderOf } from '../edge/unread-body.js';
 
 /**
  * Sends an answer of the edge's own, whatever is still to come of the request's body: that can neither be taken for the next request nor keep the
- * connection longer than it takes to read a bounded part of it.
+ * connection longer than it takes to read a bounded part of it, for `lingerMs` at most where that is given.
  */
 export function sendAnswer(
   request: IncomingMessage,
@@ -11,6 +11,7 @@ export function sendAnswer(
   status: number,
   head: readonly string[],
   body: Buffer,
+  lingerMs?: number,
 ): void {
   if (response.headersSent || response.destroyed) return;
   const remainder = remainderOf(request);
@@ -27,5 +28,5 @@ export function sendAnswer(
   // The caller has the whole answer now; it ends, and with it the connection, when no more comes that would reset it.
   response.flushHeaders();
   response.write(body);
-  drain(request, () => response.end());
+  drain(request, () => response.end(), lingerMs);
 }

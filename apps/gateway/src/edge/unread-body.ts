@@ -24,8 +24,13 @@ export function askForBody(request: IncomingMessage, response: ServerResponse): 
   response.writeContinue();
 }
 
+/** Told by what it is: the version is what the caller wrote. */
+export function isHttp2(request: IncomingMessage): boolean {
+  return 'stream' in request;
+}
+
 export function hasBody(request: IncomingMessage): boolean {
-  if (request.httpVersionMajor === 2) return !(request as unknown as Http2ServerRequest).stream.endAfterHeaders;
+  if (isHttp2(request)) return !(request as unknown as Http2ServerRequest).stream.endAfterHeaders;
   const { headers } = request;
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
@@ -39,7 +44,7 @@ export type Remainder = 'none' | 'kept' | 'close' | 'linger';
 
 export function remainderOf(request: IncomingMessage): Remainder {
   if (request.complete || !hasBody(request)) return 'none';
-  if (request.httpVersionMajor === 2) return 'kept';
+  if (isHttp2(request)) return 'kept';
   if ((request as Expecting)[EXPECTS] === true) return 'close';
   const length = Number(request.headers['content-length'] ?? Infinity);
   return length <= KEPT_BYTES ? 'kept' : 'linger';
@@ -49,12 +54,12 @@ export function remainderOf(request: IncomingMessage): Remainder {
 export function leaveUnread(request: IncomingMessage, response: ServerResponse): void {
   if (request.complete) return;
   // A stream of HTTP/2 ends by itself: the caller is told to stop, without an error (RFC 9113 §8.1).
-  if (request.httpVersionMajor === 2) (response as unknown as Http2ServerResponse).stream.close(NO_ERROR);
+  if (isHttp2(request)) (response as unknown as Http2ServerResponse).stream.close(NO_ERROR);
   else drain(request);
 }
 
 /** Reads and forgets what is left of a body; cuts the connection where that is too much or takes too long. */
-export function drain(request: IncomingMessage, done: () => void = () => undefined): void {
+export function drain(request: IncomingMessage, done: () => void = () => undefined, boundMs = DRAIN_MS): void {
   if (request.complete || request.destroyed) {
     request.resume();
     done();
@@ -71,7 +76,7 @@ export function drain(request: IncomingMessage, done: () => void = () => undefin
     bytes += chunk.length;
     if (bytes > DRAIN_BYTES) over();
   };
-  const timer = setTimeout(over, DRAIN_MS).unref();
+  const timer = setTimeout(over, boundMs).unref();
   request.on('data', count).once('end', over).once('close', over);
   request.resume();
 }

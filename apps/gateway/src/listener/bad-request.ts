@@ -24,16 +24,18 @@ export interface HeadRules {
   readonly hosts: readonly string[] | undefined;
 }
 
+const VERSIONS = 'HTTP/1.1 is spoken here.';
+const SYNTAX = 'The request is not valid HTTP.';
 const AUTHORITY = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
 
 /**
  * What is wrong with a head that the parser lets through. Whatever two servers could read in two ways is refused (RFC 9112 §6.1, §6.3, §11.2),
- * also where a lone server may repair it.
+ * also where a lone server may repair it. `http2`: HTTP/2 carried it, whatever version it claims.
  */
-export function badHead(head: Head, { maxHeaders, hosts }: HeadRules): BadRequest | undefined {
+export function badHead(head: Head, http2: boolean, { maxHeaders, hosts }: HeadRules): BadRequest | undefined {
   const { rawHeaders, httpVersion } = head;
   if (rawHeaders.length > 2 * maxHeaders) return bad('head-too-large', 431, `More than ${maxHeaders} header fields.`);
-  if (httpVersion !== '1.1' && httpVersion !== '2.0' && httpVersion !== '1.0') return bad('version', 505, 'HTTP/1.1 is spoken here.');
+  if (!http2 && httpVersion !== '1.1' && httpVersion !== '1.0') return bad('version', 505, VERSIONS);
   let host: string | undefined;
   let authority: string | undefined;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -82,8 +84,13 @@ function is(name: string, lower: string): boolean {
   return name.length === lower.length && name.toLowerCase() === lower;
 }
 
+export interface ParserError {
+  readonly code?: string;
+  readonly reason?: string;
+}
+
 /** What an error of Node's parser means (codes of llhttp); undefined where nobody is left to be told. */
-export function badByParser(code: string | undefined): BadRequest | undefined {
+export function badByParser({ code, reason }: ParserError): BadRequest | undefined {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
       return bad('head-too-large', 431, 'The request line and header fields are too large.');
@@ -92,8 +99,9 @@ export function badByParser(code: string | undefined): BadRequest | undefined {
     case 'HPE_INVALID_METHOD':
       return bad('method', 501, 'This method is not known here.');
     case 'HPE_INVALID_VERSION':
+      return reason === 'Invalid HTTP version' ? bad('version', 505, VERSIONS) : bad('syntax', 400, SYNTAX);
     case 'HPE_PAUSED_H2_UPGRADE':
-      return bad('version', 505, 'HTTP/1.1 is spoken here.');
+      return bad('version', 505, VERSIONS);
     case 'HPE_INVALID_URL':
       return bad('target', 400, 'The request target must be a path.');
     case 'HPE_INVALID_TRANSFER_ENCODING':
@@ -105,6 +113,6 @@ export function badByParser(code: string | undefined): BadRequest | undefined {
     case undefined:
       return undefined;
     default:
-      return code.startsWith('HPE_') ? bad('syntax', 400, 'The request is not valid HTTP.') : undefined;
+      return code.startsWith('HPE_') ? bad('syntax', 400, SYNTAX) : undefined;
   }
 }

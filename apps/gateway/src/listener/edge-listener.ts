@@ -7,8 +7,8 @@ import type { Listener } from '#libs/rules';
 import { answerOf, type AnswerContext } from '../answers/answer.js';
 import { Refusal, plainProblem } from '../answers/problem.js';
 import { sendAnswer } from '../answers/send-answer.js';
-import { markExpectsContinue } from '../edge/unread-body.js';
-import { badByParser, badHead, type BadRequest, type BadRequestKind } from './bad-request.js';
+import { isHttp2, markExpectsContinue } from '../edge/unread-body.js';
+import { badByParser, badHead, type BadRequest, type BadRequestKind, type ParserError } from './bad-request.js';
 import { endWith } from './raw-answer.js';
 
 export interface ListenerEvents {
@@ -22,11 +22,15 @@ export type UpgradeListener = (request: IncomingMessage, socket: Socket, head: B
 
 /** How often Node looks for requests that are late. */
 const CHECK_MS = 500;
+/** How long a caller may go on sending what is not understood, so that it gets its answer. */
+const LINGER_MS = 1000;
 /** Of one HTTP/2 connection. */
 const MAX_STREAMS = 100;
 
 const CONDEMNED = Symbol('esclusa:condemned');
-type Peer = Socket & { [CONDEMNED]?: boolean };
+/** The last answer that was begun on a connection, or is to be. */
+const LATEST = Symbol('esclusa:latest');
+type Peer = Socket & { [CONDEMNED]?: boolean; [LATEST]?: ServerResponse };
 
 /**
  * The server that callers connect to: HTTP/1.1, with TLS and HTTP/2 where the edge document says so. What is not well-formed beyond doubt ends
@@ -65,7 +69,7 @@ export class EdgeListener {
       this.refuse(request, response, { kind: 'expectation', status: 417, detail: 'The only expectation met here is 100-continue.' });
     });
     server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
-      const bad = badHead(request, this.config);
+      const bad = this.badHead(request);
       if (bad !== undefined) this.endSocket(socket, bad);
       else if (this.upgrade?.(request, socket, head) !== true) replay(server, request, socket, head);
     });
@@ -89,8 +93,8 @@ export class EdgeListener {
   }
 
   /** For Fastify: what the parser refuses. */
-  readonly onClientError = (error: Error & { readonly code?: string }, socket: Socket): void => {
-    const bad = badByParser(error.code);
+  readonly onClientError = (error: Error & ParserError, socket: Socket): void => {
+    const bad = badByParser(error);
     // Its request is still being sent when a connection is idle, or broken off: nobody has to be told.
     if (bad === undefined || !socket.writable) socket.destroy();
     else this.endSocket(socket, bad);
@@ -133,28 +137,35 @@ export class EdgeListener {
     const socket = request.socket as Peer;
     // Sent after a request that closed the connection, in the same breath.
     if (socket[CONDEMNED] === true) return;
-    const bad = badHead(request, this.config);
-    if (bad === undefined) {
-      handler(request, response);
-      return;
-    }
-    this.refuse(request, response, bad);
+    socket[LATEST] = response;
+    const bad = this.badHead(request);
+    if (bad === undefined) handler(request, response);
+    else this.refuse(request, response, bad);
+  }
+
+  private badHead(request: IncomingMessage): BadRequest | undefined {
+    return badHead(request, isHttp2(request), this.config);
   }
 
   private refuse(request: IncomingMessage, response: ServerResponse, bad: BadRequest): void {
-    if (request.httpVersionMajor === 1) {
+    if (!isHttp2(request)) {
       (request.socket as Peer)[CONDEMNED] = true;
       response.shouldKeepAlive = false;
     }
     const { status, head, body } = this.answer(bad);
-    sendAnswer(request, response, status, head, body);
+    sendAnswer(request, response, status, head, body, LINGER_MS);
   }
 
   private endSocket(socket: Peer, bad: BadRequest): void {
     if (socket[CONDEMNED] === true) return;
     socket[CONDEMNED] = true;
     const { status, head, body } = this.answer(bad);
-    endWith(socket, status, head, body);
+    const latest = socket[LATEST];
+    if (latest === undefined || latest.writableFinished) endWith(socket, status, head, body);
+    // An answer in front of this one would be mixed up with it; it goes out, and the connection closes behind it.
+    else if (latest.req.complete) latest.once('finish', () => { socket.destroySoon(); });
+    else if (latest.headersSent || latest.socket === null) socket.destroy();
+    else endWith(socket, status, head, body);
   }
 
   private answer({ kind, status, detail }: BadRequest) {

@@ -17,7 +17,7 @@ export interface ResponseHeaderRules {
 /** Response fields for the caller, name and value in turn, byte for byte what the upstream sent (RFC 9110 §5.5 leaves them opaque). */
 export function responseHeaders(rawHeaders: readonly Buffer[], { budget, exposed, requestId }: ResponseHeaderRules): string[] {
   const fields = rawHeaders.map((bytes) => bytes.toString('latin1'));
-  const named = namedByConnection(valueOf(fields, 'connection'));
+  const named = namedByConnection(valuesOf(fields, 'connection'));
   const kept: string[] = [];
   for (let i = 0; i < fields.length; i += 2) {
     const name = fields[i] as string;
@@ -29,11 +29,17 @@ export function responseHeaders(rawHeaders: readonly Buffer[], { budget, exposed
   for (const field of budget) kept.push(field);
   kept.push('x-request-id', requestId);
   // A list may be split over several field lines, so ours is one more; `*` names everything already.
-  if (budget.length > 0 && exposed !== undefined && valueOf(fields, EXPOSE) !== '*') kept.push(EXPOSE, exposed);
+  if (budget.length > 0 && exposed !== undefined && valuesOf(fields, EXPOSE) !== '*') kept.push(EXPOSE, exposed);
   return kept;
 }
 
-function valueOf(fields: readonly string[], lowerName: string): string | undefined {
-  for (let i = 0; i < fields.length; i += 2) if (fields[i]?.toLowerCase() === lowerName) return fields[i + 1]?.trim();
-  return undefined;
+/** All lines of a field as the one list that they are (RFC 9110 §5.3). */
+function valuesOf(fields: readonly string[], lowerName: string): string | undefined {
+  let values: string | undefined;
+  for (let i = 0; i < fields.length; i += 2) {
+    if (fields[i]?.toLowerCase() !== lowerName) continue;
+    const value = (fields[i + 1] as string).trim();
+    values = values === undefined ? value : `${values}, ${value}`;
+  }
+  return values;
 }
