@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { waitFor } from '#libs/testing';
 import { toGatewayEnv } from '../apps/gateway/src/gateway.env.js';
 import { startGateway, type RunningGateway } from '../apps/gateway/src/start-gateway.js';
 import { bucket, policy, writeEdge, type EdgeFiles } from './support/edge.js';
 import { ask, askRaw } from './support/http.js';
-import { BROKEN_BODIES, REFUSED, TAKEN } from './support/smuggling-inputs.js';
+import { BROKEN_BODIES, line, REFUSED, TAKEN } from './support/smuggling-inputs.js';
 
 const NEXT = 'GET /smuggled HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
 const BUDGET = 1000;
@@ -101,6 +101,32 @@ describe('HTTP-13: what two servers could read in two ways', () => {
       expect(malformed).toBe(0);
     },
   );
+
+  it('requests sent in one breath go on one by one, in order, and are answered in order', async () => {
+    let open = 0;
+    let most = 0;
+    const count = (_request: IncomingMessage, response: ServerResponse): void => {
+      most = Math.max(most, (open += 1));
+      response.once('close', () => (open -= 1));
+    };
+    upstream.prependListener('request', count);
+    const urls = Array.from({ length: 300 }, (_, i) => `/target/${i}`);
+    const heads = urls.map((url, i) => line(`${i % 2 === 0 ? 'GET' : 'DELETE'} ${url} HTTP/1.1`));
+    const answer = await askRaw(gateway.url, heads.join('') + NEXT);
+    upstream.off('request', count);
+    expect(answer.match(/HTTP\/1\.1 200/g)).toHaveLength(301);
+    expect(requests.map(({ request }) => request.url)).toEqual([...urls, '/smuggled']);
+    expect(most).toBe(1);
+  });
+
+  it('a broken request behind a good one: the good one is answered whole, and the connection closes', async () => {
+    const answer = await askRaw(gateway.url, line('GET /target HTTP/1.1') + 'GET /x HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n' + NEXT);
+    expect(answer.match(/HTTP\/1\.1 \d{3}/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400']);
+    expect(requests.map(({ request }) => request.url)).toEqual(['/target']);
+    const garbled = await askRaw(gateway.url, line('GET /target HTTP/1.1') + 'GET /x HTTP/1.1\r\nHost: a\r\n obs: b\r\n\r\n' + NEXT);
+    expect(garbled.match(/HTTP\/1\.1 \d{3}/g)).toEqual(['HTTP/1.1 200']);
+    expect(garbled).toMatch(/\r\n\r\n(?:2\r\n)?ok/);
+  });
 
   it('a head that never ends: nothing goes on', async () => {
     expect(await askRaw(gateway.url, 'GET /target HTTP/1.1\r\nHost: x\r\n\r', /never/).catch(() => '')).toBe('');

@@ -5,7 +5,8 @@ export interface RawRequest {
 }
 
 const head = (...lines: readonly string[]): string => `${['POST /target HTTP/1.1', 'Host: x', ...lines].join('\r\n')}\r\n\r\n`;
-const line = (requestLine: string, ...more: readonly string[]): string => `${[requestLine, 'Host: x', ...more].join('\r\n')}\r\n\r\n`;
+export const line = (requestLine: string, ...more: readonly string[]): string =>
+  `${[requestLine, 'Host: x', ...more].join('\r\n')}\r\n\r\n`;
 const chunked = (body: string): string => head('Transfer-Encoding: chunked') + body;
 
 /** Refused as a whole: the answer's status, and whether it can be told from the head alone. */

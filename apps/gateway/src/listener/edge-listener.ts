@@ -134,10 +134,28 @@ export class EdgeListener {
   }
 
   private take(request: IncomingMessage, response: ServerResponse, handler: RequestListener): void {
+    if (isHttp2(request)) {
+      this.judge(request, response, handler);
+      return;
+    }
     const socket = request.socket as Peer;
     // Sent after a request that closed the connection, in the same breath.
     if (socket[CONDEMNED] === true) return;
+    const before = socket[LATEST];
     socket[LATEST] = response;
+    if (before === undefined || before.writableFinished) {
+      this.judge(request, response, handler);
+      return;
+    }
+    // Sent before the answer to the last one: taken one by one, since only safe ones may run side by side (RFC 9112 §9.3.2), and no more is read.
+    socket.pause();
+    before.once('close', () => {
+      if (socket[LATEST] === response) socket.resume();
+      if (before.shouldKeepAlive && !socket.destroyed) this.judge(request, response, handler);
+    });
+  }
+
+  private judge(request: IncomingMessage, response: ServerResponse, handler: RequestListener): void {
     const bad = this.badHead(request);
     if (bad === undefined) handler(request, response);
     else this.refuse(request, response, bad);
@@ -163,7 +181,10 @@ export class EdgeListener {
     const latest = socket[LATEST];
     if (latest === undefined || latest.writableFinished) endWith(socket, status, head, body);
     // An answer in front of this one would be mixed up with it; it goes out, and the connection closes behind it.
-    else if (latest.req.complete) latest.once('finish', () => { socket.destroySoon(); });
+    else if (latest.req.complete)
+      latest.once('finish', () => {
+        socket.destroySoon();
+      });
     else if (latest.headersSent || latest.socket === null) socket.destroy();
     else endWith(socket, status, head, body);
   }
