@@ -82,7 +82,7 @@ export class ForwardHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    if (this.response.headersSent) this.response.destroy();
+    if (this.response.headersSent) breakOff(this.response);
     this.events.ended(this.reason ?? error);
   }
 
@@ -98,4 +98,11 @@ export class ForwardHandler implements Dispatcher.DispatchHandler {
     if (status === 102 && 'writeProcessing' in this.response) this.response.writeProcessing();
     if (status === 103 && link !== undefined) this.response.writeEarlyHints({ link });
   }
+}
+
+/** A body of HTTP/1.0 may end with its connection: only a reset tells that it is not whole. */
+function breakOff(response: ServerResponse): void {
+  const { req, socket } = response;
+  if (req.httpVersion === '1.0' && socket !== null && !('encrypted' in socket)) socket.resetAndDestroy();
+  else response.destroy();
 }
