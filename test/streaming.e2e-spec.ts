@@ -181,9 +181,10 @@ describe('streaming', () => {
   it.each([
     ['a length', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf'],
     ['chunks', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n'],
-    ['chunks that are none', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\nxyz\r\n'],
-  ])('an upstream that breaks off an answer with %s: the caller never takes it for whole', async (_what, bytes) => {
-    const raw = await startRawUpstream((socket) => socket.end(bytes));
+    ['chunks that are none', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n', 'xyz\r\n'],
+  ])('an upstream that breaks off an answer with %s: the caller never takes it for whole', async (_what, bytes, rest = '') => {
+    // Not at once: Node's own client reports an end, not a reset, where both come with the last bytes.
+    const raw = await startRawUpstream((socket) => socket.write(bytes, () => setTimeout(() => socket.end(rest), 50)));
     const broken = await startEdge({ policies: WIDE, edge: { upstreams: { backend: { url: raw.url } } } });
     try {
       for (const version of ['1.1', '1.0']) {
