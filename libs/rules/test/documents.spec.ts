@@ -42,6 +42,10 @@ describe('a bad document', () => {
     expect(expected['limits-policy-twice.yaml']).toHaveLength(1);
     expect(expected['limits-policy-twice.yaml']?.[0]).toMatch(/policies\[1\].*policies\[0\]/);
     expect(expected['limits-selector-twice.yaml']?.[0]).toMatch(/limits\[2\].*limits\[1\]/);
+    for (const name of ['urls-twice', 'urls-twice-written-otherwise', 'hosts-twice', 'upgrades-twice']) {
+      expect(expected[`edge-${name}.yaml`]).toHaveLength(1);
+      expect(expected[`edge-${name}.yaml`]?.[0]).toMatch(/\[1\].*\[0\] has it already/);
+    }
   });
 
   it('SHED-03: an unknown class is refused, a missing one is sheddable', () => {
@@ -115,6 +119,50 @@ describe('the JSON Schemas', () => {
     'edge-upstream-credentials',
     'edge-upstream-url',
     'edge-jwt-algorithm',
+    'edge-name',
+    'edge-name-long',
+    'edge-listener-is-port',
+    'edge-listener-unknown',
+    'edge-listener-null',
+    'edge-tls-is-true',
+    'edge-tls-no-key',
+    'edge-tls-empty-file',
+    'edge-http2-without-tls',
+    'edge-http2-misplaced',
+    'edge-hosts-is-text',
+    'edge-hosts-empty',
+    'edge-hosts-scheme',
+    'edge-hosts-port',
+    'edge-hosts-upper-case',
+    'edge-request-ms',
+    'edge-max-header-bytes',
+    'edge-max-headers',
+    'edge-tracing-unknown',
+    'edge-sample-ratio',
+    'edge-urls-is-text',
+    'edge-urls-empty',
+    'edge-urls-twice',
+    'edge-urls-path',
+    'edge-url-query',
+    'edge-timeouts-unknown',
+    'edge-timeouts-upgrade-idle',
+    'edge-connections',
+    'edge-queue',
+    'edge-upstream-host',
+    'edge-retries-attempts',
+    'edge-retries-budget',
+    'edge-upstream-tls-empty-file',
+    'edge-upstream-tls-unverified',
+    'edge-upstream-server-name-port',
+    'edge-upstream-server-name-address',
+    'edge-deadline',
+    'edge-deadline-text',
+    'edge-upgrades-is-text',
+    'edge-upgrades-empty',
+    'edge-upgrades-h2c',
+    'edge-upgrades-upper-case',
+    'edge-strict-path',
+    'edge-strict-path-misspelt',
     'limits-no-policies',
     'limits-null-unlimited',
     'limits-null-kind',

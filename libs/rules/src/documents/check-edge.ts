@@ -1,8 +1,8 @@
 import { canonicalPath } from '../canonical-path.js';
+import { checkListener, checkUpgrades, checkUpstream } from './check-forwarding.js';
 import { shapeOf } from '../matcher.js';
 import { RATE_LIMIT_ROUTE, UNMATCHED_ROUTE } from '../model.js';
 import type { EdgeDocument, RouteOptions } from './edge-document.js';
-import type { UpstreamOptions } from './upstream-options.js';
 import { show } from './problem.js';
 import type { Findings } from './findings.js';
 
@@ -10,6 +10,7 @@ import type { Findings } from './findings.js';
 export function checkEdge(edge: EdgeDocument, findings: Findings): void {
   edge.routes.forEach((route, i) => {
     checkPath(route, i, findings);
+    checkUpgrades(route, i, findings);
     if (!edge.upstreams.has(route.upstream)) {
       findings.add(
         ['routes', i, 'upstream'],
@@ -28,6 +29,7 @@ export function checkEdge(edge: EdgeDocument, findings: Findings): void {
       findings.add(['local'], undefined, `{ gateways: <how many share the limits> }, since route ${route.name} has failureMode local`);
     }
   });
+  checkListener(edge.listener, findings);
   for (const [name, upstream] of edge.upstreams) checkUpstream(name, upstream, findings);
   edge.identity.jwt?.forEach(({ issuer, jwks }, i, all) => {
     if ((jwks.url === undefined) === (jwks.file === undefined))
@@ -35,16 +37,6 @@ export function checkEdge(edge: EdgeDocument, findings: Findings): void {
     const before = all.findIndex((other) => other.issuer === issuer);
     if (before < i) findings.add(['identity', 'jwt', i, 'issuer'], show(issuer), `an issuer of its own; jwt[${before}] has it already`);
   });
-}
-
-function checkUpstream(name: string, { url, urls, tls }: UpstreamOptions, findings: Findings): void {
-  const at = ['upstreams', name];
-  if ((url === undefined) === (urls === undefined)) findings.add(at, show({ url, urls }), 'exactly one of url and urls');
-  const all = urls ?? [url ?? ''];
-  if (tls !== undefined && !all.every((one) => one.startsWith('https:')))
-    findings.add([...at, 'tls'], show(tls), 'nothing, unless every URL of the upstream is https');
-  if ((tls?.certFile === undefined) !== (tls?.keyFile === undefined))
-    findings.add([...at, 'tls'], show(tls), 'both certFile and keyFile, or neither');
 }
 
 const PATH = 'a canonical path of literal segments, :name segments and, as the last one, *';

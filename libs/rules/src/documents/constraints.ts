@@ -19,6 +19,8 @@ const TAKEN_FIELD =
 const URL_PATTERN = /^https?:\/\/\S+$/;
 const ORIGIN = 'http://host[:port] or https://host[:port], without path, query or credentials';
 const ORIGIN_PATTERN = /^https?:\/\/[^\/?#@\\\s]+\/?$/;
+/** As URL writes it: URLs may have more in their hosts than names and addresses. */
+const ORIGIN_HOST = /^[a-z0-9._-]+$|^\[/;
 
 const RECORD = Symbol('record');
 
@@ -89,23 +91,16 @@ export function IsHttpUrl(): PropertyDecorator {
   return isText('isHttpUrl', isHttpUrl, URL_PATTERN, 'an http or https URL');
 }
 
-export function IsHttpOrigin(): PropertyDecorator {
-  return isText('isHttpOrigin', isHttpOrigin, ORIGIN_PATTERN, ORIGIN);
+/** @param each the field is a list of them */
+export function IsHttpOrigin({ each = false } = {}): PropertyDecorator {
+  return isText('isHttpOrigin', isHttpOrigin, ORIGIN_PATTERN, ORIGIN, each);
 }
 
-export function AreHttpOrigins(): PropertyDecorator {
-  const validate = (value: unknown): boolean => Array.isArray(value) && value.every(isHttpOrigin);
-  const items = { type: 'string', pattern: ORIGIN_PATTERN.source, description: ORIGIN };
+function isText(name: string, validate: (value: unknown) => boolean, pattern: RegExp, allowed: string, each = false): PropertyDecorator {
+  const schema = { type: 'string', pattern: pattern.source, description: allowed };
   return (prototype, property) => {
-    ValidateBy({ name: 'areHttpOrigins', validator: { validate, defaultMessage: () => `a list of ${ORIGIN}` } })(prototype, property);
-    SchemaPart({ type: 'array', items, minItems: 1, uniqueItems: true })(prototype, property);
-  };
-}
-
-function isText(name: string, validate: (value: unknown) => boolean, pattern: RegExp, allowed: string): PropertyDecorator {
-  return (prototype, property) => {
-    ValidateBy({ name, validator: { validate, defaultMessage: () => allowed } })(prototype, property);
-    SchemaPart({ type: 'string', pattern: pattern.source, description: allowed })(prototype, property);
+    ValidateBy({ name, validator: { validate, defaultMessage: () => allowed } }, { each })(prototype, property);
+    SchemaPart(each ? { type: 'array', items: schema, uniqueItems: true } : schema)(prototype, property);
   };
 }
 
@@ -125,5 +120,7 @@ function isHttpUrl(value: unknown): boolean {
 }
 
 function isHttpOrigin(value: unknown): boolean {
-  return isHttpUrl(value) && ORIGIN_PATTERN.test(String(value));
+  if (!isHttpUrl(value) || !ORIGIN_PATTERN.test(String(value))) return false;
+  const { hostname, port } = new URL(String(value));
+  return ORIGIN_HOST.test(hostname) && port !== '0';
 }

@@ -18,7 +18,8 @@ import { IdentityOptions } from './identity-options.js';
 import { ListenerOptions, TracingOptions } from './listener-options.js';
 import { UpstreamOptions } from './upstream-options.js';
 
-const UPGRADES = 'a list of protocols such as websocket; not h2c, TLS or HTTP, whose requests would pass by admission';
+const UPGRADE = 'a protocol in lower case such as websocket; not h2c, TLS or HTTP, whose requests would pass by admission';
+const UPGRADES = 'a list of protocols such as websocket; leave it out for none';
 
 export class RouteOptions {
   @Matches(/^[a-z][a-z0-9.-]*$/, { message: 'a name of a-z, 0-9, dots and dashes that starts with a letter' })
@@ -58,7 +59,7 @@ export class RouteOptions {
   @IsOptional()
   @IsArray({ message: UPGRADES })
   @ArrayNotEmpty({ message: UPGRADES })
-  @Matches(/^(?!h2c?$|tls|http)[a-z][a-z0-9.-]*$/, { each: true, message: UPGRADES })
+  @Matches(/^(?!h2c?$|tls|http)[a-z][a-z0-9.-]*$/, { each: true, message: UPGRADE })
   readonly upgrades?: string[];
 
   /** Refuses paths that are not written canonically, or that carry parameters (`;`), instead of forwarding their canonical form. */

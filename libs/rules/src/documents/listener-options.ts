@@ -3,7 +3,8 @@ import { ArrayNotEmpty, IsArray, IsBoolean, IsNotEmpty, IsOptional, IsString, Ma
 import { IsShare, WholeNumber } from './constraints.js';
 
 const HOUR_MS = 3_600_000;
-const HOST = 'a host name such as api.example or *.example, without a port';
+const HOST = 'a host such as api.example, *.example or [::1], in lower case and without a port';
+const HOSTS = /^(?:\*\.)?[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$|^\[[0-9a-f:.]+\]$/;
 
 export class ListenerTlsOptions {
   @IsString({ message: 'the path of a PEM file' })
@@ -28,9 +29,9 @@ export class ListenerOptions {
 
   /** The hosts that the edge answers for; all where it is left out. */
   @IsOptional()
-  @IsArray({ message: `a list of hosts: ${HOST}` })
-  @ArrayNotEmpty({ message: `at least one host: ${HOST}` })
-  @Matches(/^(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*$|^\[[0-9a-f:.]+\]$/, { each: true, message: `${HOST}, in lower case` })
+  @IsArray({ message: `a list, each of it ${HOST}` })
+  @ArrayNotEmpty({ message: `at least one: ${HOST}; leave it out for all` })
+  @Matches(HOSTS, { each: true, message: HOST })
   readonly hosts?: string[];
 
   /** From a connection, or from the end of a request before, to the end of a request's head. */

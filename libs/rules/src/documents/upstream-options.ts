@@ -1,8 +1,10 @@
 import { Type } from 'class-transformer';
-import { ArrayNotEmpty, ArrayUnique, IsIn, IsNotEmpty, IsOptional, IsString, ValidateNested } from 'class-validator';
-import { AreHttpOrigins, IsHttpOrigin, IsShare, LaterVersion, WholeNumber, oneOf } from './constraints.js';
+import { ArrayNotEmpty, IsArray, IsIn, IsNotEmpty, IsOptional, IsString, Matches, ValidateNested } from 'class-validator';
+import { IsHttpOrigin, IsShare, LaterVersion, WholeNumber, oneOf } from './constraints.js';
 
 const HOUR_MS = 3_600_000;
+/** TLS names no addresses (RFC 6066 §3): what ends in a number is one. */
+const SERVER_NAME = /^(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)*(?!\d+$)[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/;
 const FORWARDED_HOSTS = ['upstream', 'caller'] as const;
 export type ForwardedHost = (typeof FORWARDED_HOSTS)[number];
 
@@ -45,8 +47,7 @@ export class UpstreamTlsOptions {
 
   /** The name in the certificate where it is not the host of the URL. */
   @IsOptional()
-  @IsString({ message: 'a host name' })
-  @IsNotEmpty({ message: 'a host name' })
+  @Matches(SERVER_NAME, { message: 'a host name such as orders.example, without a port; no address' })
   readonly serverName?: string;
 }
 
@@ -67,9 +68,9 @@ export class UpstreamOptions {
 
   /** Several addresses of one upstream, used in turn as far as they are healthy. */
   @IsOptional()
-  @AreHttpOrigins()
+  @IsArray({ message: 'a list of URLs' })
   @ArrayNotEmpty({ message: 'at least one URL' })
-  @ArrayUnique({ message: 'URLs that differ' })
+  @IsHttpOrigin({ each: true })
   readonly urls?: string[];
 
   @ValidateNested({ message: 'a mapping with connectMs, headersMs, idleMs, upgradeIdleMs' })
