@@ -19,6 +19,7 @@ export interface Head {
 }
 
 export interface HeadRules {
+  readonly maxHeaderBytes: number;
   readonly maxHeaders: number;
   /** Lower case, `*.` in front for any name below; undefined: all. */
   readonly hosts: readonly string[] | undefined;
@@ -32,9 +33,12 @@ const AUTHORITY = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
  * What is wrong with a head that the parser lets through. Whatever two servers could read in two ways is refused (RFC 9112 §6.1, §6.3, §11.2),
  * also where a lone server may repair it. `http2`: HTTP/2 carried it, whatever version it claims.
  */
-export function badHead(head: Head, http2: boolean, { maxHeaders, hosts }: HeadRules): BadRequest | undefined {
+export function badHead(head: Head, http2: boolean, { maxHeaders, maxHeaderBytes, hosts }: HeadRules): BadRequest | undefined {
   const { rawHeaders, httpVersion } = head;
   if (rawHeaders.length > 2 * maxHeaders) return bad('head-too-large', 431, `More than ${maxHeaders} header fields.`);
+  // HTTP/1.1's parser has counted already.
+  if (http2 && sizeOf(rawHeaders) > maxHeaderBytes)
+    return bad('head-too-large', 431, `Header fields of more than ${maxHeaderBytes} bytes.`);
   if (!http2 && httpVersion !== '1.1' && httpVersion !== '1.0') return bad('version', 505, VERSIONS);
   let host: string | undefined;
   let authority: string | undefined;
@@ -50,6 +54,10 @@ export function badHead(head: Head, http2: boolean, { maxHeaders, hosts }: HeadR
     } else if (name === ':authority') authority = value;
   }
   return badMethod(head.method) ?? badTarget(head) ?? badHost(authority ?? host, httpVersion, hosts);
+}
+
+function sizeOf(rawHeaders: readonly string[]): number {
+  return rawHeaders.reduce((sum, text) => sum + text.length, 0);
 }
 
 /** Chunked alone; any other coding would have to be undone here before anyone could tell where the request ends (RFC 9112 §6.1). */

@@ -1,15 +1,17 @@
-import { readFileSync } from 'node:fs';
 import { createServer, STATUS_CODES, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
-import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } from 'node:http2';
+import { constants, createSecureServer, type Http2SecureServer, type Http2ServerRequest, type ServerHttp2Session } from 'node:http2';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import type { Listener } from '#libs/rules';
 import { answerOf, type AnswerContext } from '../answers/answer.js';
 import { Refusal, plainProblem } from '../answers/problem.js';
 import { sendAnswer } from '../answers/send-answer.js';
-import { isHttp2, markExpectsContinue } from '../edge/unread-body.js';
+import { tlsFiles } from '../edge/tls-files.js';
+import { hasBody, isHttp2, markExpectsContinue } from '../edge/unread-body.js';
 import { badByParser, badHead, type BadRequest, type BadRequestKind, type ParserError } from './bad-request.js';
 import { endWith } from './raw-answer.js';
+import { replay } from './replay.js';
 
 export interface ListenerEvents {
   badRequest(kind: BadRequestKind): void;
@@ -26,6 +28,8 @@ const CHECK_MS = 500;
 const LINGER_MS = 1000;
 /** Of one HTTP/2 connection. */
 const MAX_STREAMS = 100;
+
+const NO_CONNECT: BadRequest = { kind: 'method', status: 501, detail: 'CONNECT is not taken here.' };
 
 const CONDEMNED = Symbol('esclusa:condemned');
 /** The last answer that was begun on a connection, or is to be. */
@@ -48,7 +52,7 @@ export class EdgeListener {
     private readonly events: ListenerEvents,
   ) {}
 
-  /** For Fastify. @throws Error where a certificate or key cannot be read */
+  /** For Fastify. @throws EnvError where a certificate or key cannot be used */
   create(handler: RequestListener): Server {
     const { headersMs, requestMs, keepAliveMs, maxHeaderBytes, maxHeaders, maxConnections } = this.config;
     const handle: RequestListener = (request, response) => {
@@ -61,20 +65,14 @@ export class EdgeListener {
     // One more is let in to be seen: Node drops what is beyond without a word.
     server.maxHeadersCount = maxHeaders + 1;
     server.maxConnections = maxConnections;
-    server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-      markExpectsContinue(request);
-      handle(request, response);
-    });
-    server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-      this.refuse(request, response, { kind: 'expectation', status: 417, detail: 'The only expectation met here is 100-continue.' });
-    });
+    this.answerExpectations(server, handle);
     server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
       const bad = this.badHead(request);
       if (bad !== undefined) this.endSocket(socket, bad);
       else if (this.upgrade?.(request, socket, head) !== true) replay(server, request, socket, head);
     });
-    server.on('connect', (request: IncomingMessage, socket: Socket) => {
-      this.endSocket(socket, { kind: 'method', status: 501, detail: `${request.method ?? ''} is not taken here.` });
+    server.on('connect', (_request: IncomingMessage, socket: Socket) => {
+      this.endSocket(socket, NO_CONNECT);
     });
     server.on('drop', () => {
       this.events.dropped();
@@ -112,15 +110,52 @@ export class EdgeListener {
   }
 
   private open(handle: RequestListener, options: object): Server {
-    const { tls } = this.config;
+    const { tls, headersMs } = this.config;
     if (tls === undefined) return createServer(options, handle);
-    const keys = { cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) };
-    if (!tls.http2) return createTlsServer({ ...options, ...keys }, handle);
-    const settings = { maxConcurrentStreams: MAX_STREAMS, maxHeaderListSize: this.config.maxHeaderBytes };
-    const server = createSecureServer({ ...options, ...keys, allowHTTP1: true, settings }, handle as never);
-    this.trackSessions(server);
-    // Of the same methods and events as far as they are used here.
-    return server as unknown as Server;
+    const secure = { ...options, ...tlsFiles(tls, 'listener.tls'), handshakeTimeout: headersMs };
+    const server = createTlsServer({ ...secure, ALPNProtocols: tls.http2 ? ['h2', 'http/1.1'] : ['http/1.1'] }, handle);
+    if (tls.http2) this.addHttp2(server, handle, secure);
+    return server;
+  }
+
+  /** Connections that chose HTTP/2 go to a server of their own: the one that Node has for both keeps none of our bounds for HTTP/1.1. */
+  private addHttp2(server: Server, handle: RequestListener, secure: object): void {
+    const { maxHeaderBytes, requestMs } = this.config;
+    const settings = { maxConcurrentStreams: MAX_STREAMS, maxHeaderListSize: maxHeaderBytes };
+    const bounded = (request: Http2ServerRequest): void => {
+      const timer = setTimeout(() => {
+        if (!request.complete) request.stream.close(constants.NGHTTP2_CANCEL);
+      }, requestMs).unref();
+      request.once('close', () => {
+        clearTimeout(timer);
+      });
+    };
+    const http2 = createSecureServer({ ...secure, settings }, (request, response) => {
+      const plain = request as unknown as IncomingMessage;
+      if (hasBody(plain)) bounded(request);
+      handle(plain, response as unknown as ServerResponse);
+    });
+    this.answerExpectations(http2, handle);
+    http2.on('connect', (request: IncomingMessage, response: ServerResponse) => {
+      this.refuse(request, response, NO_CONNECT);
+    });
+    this.trackSessions(http2);
+    const [http1] = server.listeners('secureConnection') as ((socket: TLSSocket) => void)[];
+    server.removeAllListeners('secureConnection');
+    server.on('secureConnection', (socket: TLSSocket) => {
+      if (socket.alpnProtocol === 'h2') http2.emit('secureConnection', socket);
+      else http1?.call(server, socket);
+    });
+  }
+
+  private answerExpectations(server: NodeJS.EventEmitter, handle: RequestListener): void {
+    server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+      markExpectsContinue(request);
+      handle(request, response);
+    });
+    server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+      this.refuse(request, response, { kind: 'expectation', status: 417, detail: 'The only expectation met here is 100-continue.' });
+    });
   }
 
   private trackSessions(server: Http2SecureServer): void {
@@ -198,29 +233,4 @@ export class EdgeListener {
     );
     return { status, ...answerOf(refusal, { ...this.context, budget: [], requestId: undefined, crossOrigin: false }) };
   }
-}
-
-const FOR_UPGRADES = ['upgrade', 'http2-settings'];
-
-/**
- * Gives a connection back to its server with the request as a plain one: Node lets go of every connection that asks for an upgrade, but a server may
- * answer such a request as if it had not asked (RFC 9110 §7.8). The parser was strict, so what is written here is what was sent.
- */
-function replay(server: Server, request: IncomingMessage, socket: Socket, head: Buffer): void {
-  const { method = '', url = '', httpVersion, rawHeaders } = request;
-  let text = `${method} ${url} HTTP/${httpVersion}\r\n`;
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i] ?? '';
-    if (FOR_UPGRADES.includes(name.toLowerCase())) continue;
-    const value = rawHeaders[i + 1] ?? '';
-    const kept = name.toLowerCase() === 'connection' ? withoutUpgrade(value) : value;
-    if (kept !== undefined) text += `${name}: ${kept}\r\n`;
-  }
-  socket.unshift(Buffer.concat([Buffer.from(`${text}\r\n`, 'latin1'), head]));
-  server.emit('encrypted' in socket ? 'secureConnection' : 'connection', socket);
-}
-
-function withoutUpgrade(connection: string): string | undefined {
-  const named = connection.split(',').filter((name) => !FOR_UPGRADES.includes(name.trim().toLowerCase()));
-  return named.length === 0 ? undefined : named.join(',');
 }

@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { constants, type Http2ServerResponse } from 'node:http2';
 import type { Duplex } from 'node:stream';
 import type { Dispatcher } from 'undici';
+import { isHttp2 } from '../edge/unread-body.js';
 
 export interface ForwardEvents {
   /** A connection takes the request. */
@@ -100,9 +102,10 @@ export class ForwardHandler implements Dispatcher.DispatchHandler {
   }
 }
 
-/** A body of HTTP/1.0 may end with its connection: only a reset tells that it is not whole. */
+/** A body of HTTP/1.0 may end with its connection, and one of HTTP/2 with its stream: only a reset tells that it is not whole. */
 function breakOff(response: ServerResponse): void {
   const { req, socket } = response;
-  if (req.httpVersion === '1.0' && socket !== null && !('encrypted' in socket)) socket.resetAndDestroy();
+  if (isHttp2(req)) (response as unknown as Http2ServerResponse).stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+  else if (req.httpVersion === '1.0' && socket !== null && !('encrypted' in socket)) socket.resetAndDestroy();
   else response.destroy();
 }

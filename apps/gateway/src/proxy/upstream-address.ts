@@ -18,6 +18,7 @@ export interface AddressOptions {
 /** One address of an upstream: its kept connections, and whether it is worth trying. */
 export class UpstreamAddress {
   private readonly pool: Pool;
+  private readonly name: string;
   private readonly health = new AddressHealth();
   private underway = 0;
   private probing: NodeJS.Timeout | undefined;
@@ -25,6 +26,7 @@ export class UpstreamAddress {
 
   constructor(private readonly options: AddressOptions) {
     this.pool = new Pool(options.url, options.pool);
+    this.name = new URL(options.url).hostname;
   }
 
   get healthy(): boolean {
@@ -38,7 +40,8 @@ export class UpstreamAddress {
   /** Sends a request; `ended` must be called once when it is over. */
   dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
     this.underway += 1;
-    this.pool.dispatch(request, handler);
+    // A fixed name: undici would take the caller's Host for the name to verify, and drop its kept connections whenever that changes.
+    this.pool.dispatch({ ...request, servername: this.name } as Dispatcher.DispatchOptions, handler);
   }
 
   /** @param came `nothing` where the end of the call was not the upstream's doing */

@@ -1,5 +1,6 @@
 import type { Pool } from 'undici';
 import type { Upstream as UpstreamConfig } from '#libs/rules';
+import { tlsFiles } from '../edge/tls-files.js';
 import { connectorFor } from './connector.js';
 import { RetryBudget } from './retry-budget.js';
 import { UpstreamAddress } from './upstream-address.js';
@@ -11,7 +12,7 @@ export class Upstream {
   private readonly addresses: readonly UpstreamAddress[];
   private next = 0;
 
-  /** @throws Error where a certificate or key file cannot be read */
+  /** @throws EnvError where a file that its TLS names cannot be used */
   constructor(
     readonly config: UpstreamConfig,
     onHealth: (url: string, healthy: boolean) => void,
@@ -23,7 +24,7 @@ export class Upstream {
       pipelining: 1,
       headersTimeout: timeouts.headersMs,
       bodyTimeout: timeouts.idleMs,
-      connect: connectorFor(timeouts.connectMs, tls),
+      connect: connectorFor(timeouts.connectMs, tlsFiles(tls, `upstreams.${config.name}.tls`), tls.serverName),
     };
     this.addresses = config.urls.map(
       (url) =>

@@ -9,7 +9,7 @@ export class Upstreams implements OnApplicationShutdown {
   private readonly logger = new Logger('Upstream');
   private readonly upstreams: ReadonlyMap<string, Upstream>;
 
-  /** @throws Error where a file that an upstream's TLS names cannot be read */
+  /** @throws EnvError where a file that an upstream's TLS names cannot be used */
   constructor(rules: EdgeRules, metrics: ProxyMetrics) {
     this.upstreams = new Map(
       [...rules.current.edge.upstreams].map(([name, config]) => {

@@ -12,7 +12,7 @@ export class ListenerMetrics implements ListenerEvents {
     const registers = [registry];
     this.badRequests = new Counter({
       name: 'esclusa_bad_requests_total',
-      help: 'Requests refused for how they were sent, by what was wrong; no token is taken for them.',
+      help: 'Requests refused for how they were sent, by what was wrong; a head that is refused costs no token.',
       labelNames: ['kind'],
       registers,
     });
