@@ -55,7 +55,7 @@ describe('two gateways, one Redis', () => {
   ])(
     'admit exactly 100 of 2,000 parallel calls, ten times in a row, with %s',
     async (_name, skewMs) => {
-      const gateways = [await spawnGateway(env()), await spawnGateway(env(), skewMs)];
+      const gateways = [await spawnGateway(env()), await spawnGateway(env(), { skewMs })];
       for (const gateway of gateways) await ready(gateway);
       for (let round = 0; round < ROUNDS; round += 1) {
         const answers = await storm(gateways, `t${(skewMs === 0 ? 0 : ROUNDS) + round}`);

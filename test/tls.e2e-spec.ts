@@ -163,8 +163,8 @@ describe('TLS to upstreams', () => {
         response.end('ok');
       },
     );
-    upstream.on('secureConnection', (socket: TLSSocket & { servername?: string }) => {
-      connections.push(`${socket.servername ?? ''} ${String(socket.getPeerCertificate().subject.CN)}`);
+    upstream.on('secureConnection', (socket: TLSSocket & { servername: string }) => {
+      connections.push(`${socket.servername} ${String(socket.getPeerCertificate().subject.CN)}`);
     });
     await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
     const url = `https://127.0.0.1:${(upstream.address() as AddressInfo).port}`;

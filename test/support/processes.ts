@@ -7,12 +7,21 @@ export interface GatewayProcess {
   readonly process: SpawnedNode;
 }
 
+export interface SpawnGatewayOptions {
+  /** How far its clock is off. */
+  readonly skewMs?: number;
+  readonly nodeArgs?: readonly string[];
+}
+
 /** A gateway as it is deployed: the built program, its environment and nothing else. */
-export async function spawnGateway(env: Readonly<Record<string, string>>, skewMs = 0): Promise<GatewayProcess> {
+export async function spawnGateway(
+  env: Readonly<Record<string, string>>,
+  { skewMs = 0, nodeArgs = [] }: SpawnGatewayOptions = {},
+): Promise<GatewayProcess> {
   const skew = fileURLToPath(new URL('./skewed-clock.js', import.meta.url));
   const process = spawnNode('dist/apps/gateway/src/main.js', {
     env: { ...env, LOG_LEVEL: 'info', SKEW_MS: String(skewMs) },
-    nodeArgs: skewMs === 0 ? [] : ['--import', skew],
+    nodeArgs: skewMs === 0 ? nodeArgs : [...nodeArgs, '--import', skew],
   });
   const [, url = '', adminUrl = ''] = await process.waitForLine(/gateway \S+ on (http:\/\/[^\s,]+), admin on (http:\/\/[^\s"]+)/);
   return { url, adminUrl, process };

@@ -14,7 +14,8 @@ export function sendAnswer(
   lingerMs?: number,
 ): void {
   if (response.headersSent || response.destroyed) return;
-  const remainder = remainderOf(request);
+  // What stopped coming is not waited for (RFC 9110 §15.5.9).
+  const remainder = status === 408 && !request.complete ? 'close' : remainderOf(request);
   if (remainder === 'none' || remainder === 'kept') {
     response.writeHead(status, [...head]).end(body);
     if (remainder === 'kept') leaveUnread(request, response);
