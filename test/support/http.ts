@@ -62,8 +62,8 @@ export function askRaw(url: string, bytes: string, until?: RegExp): Promise<stri
 }
 
 /** How often each status came. */
-export function tally(answers: readonly Pick<Answer, 'status'>[]): Record<number, number> {
-  const counts: Record<number, number> = {};
+export function tally(answers: readonly { readonly status: number | string }[]): Record<number | string, number> {
+  const counts: Record<number | string, number> = {};
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
   return counts;
 }
