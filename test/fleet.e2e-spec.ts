@@ -18,6 +18,8 @@ describe('two gateways, one Redis', () => {
     client = new RedisClient({ url: redis.url, deadlineMs: 2000, scripts: [], connectionName: 'test' });
     await waitFor(() => client.connected, { what: 'Redis' });
     files = writeEdge(backend.url, {
+      // A storm on a busy machine is about limits, not about the time that an upstream takes.
+      edge: { upstreams: { backend: { url: backend.url, timeouts: { connectMs: 20_000, headersMs: 20_000 } } } },
       routes: [
         { name: 'all', path: '/*' },
         { name: 'many', path: '/many' },
