@@ -23,6 +23,41 @@ export interface BenchFiles {
 
 const ENDLESS = { tokenBucket: { capacity: 9_000_000_000, refillPerSecond: 1_000_000 } };
 
+/** Documents of a gateway that does nothing but forward, in a folder of their own. */
+export interface ProxyFiles {
+  readonly edge: string;
+  /** A policy that never refuses. */
+  readonly limits: string;
+  /** The same, but the route is unlimited: no store is asked. */
+  readonly unlimited: string;
+  remove(): void;
+}
+
+/** One route for everybody, without identity. */
+export function writeProxyFiles(backendUrl: string): ProxyFiles {
+  const folder = mkdtempSync(join(tmpdir(), 'esclusa-bench-'));
+  const write = (name: string, document: object): string => {
+    writeFileSync(join(folder, name), stringify({ version: 1, ...document }));
+    return join(folder, name);
+  };
+  // Anonymous buckets must fill within the hour.
+  const endless = { default: true, tokenBucket: { capacity: 1_000_000_000, refillPerSecond: 1_000_000 } };
+  const limits = (...more: readonly object[]) => ({
+    policies: [{ name: 'requests', per: ['ip', 'route'], callers: 'all', limits: [endless, ...more] }],
+  });
+  return {
+    edge: write('edge.yaml', {
+      upstreams: { backend: { url: backendUrl } },
+      routes: [{ name: 'bench', path: '/bench/*', upstream: 'backend', failureMode: 'closed' }],
+    }),
+    limits: write('limits.yaml', limits()),
+    unlimited: write('unlimited.yaml', limits({ route: 'bench', unlimited: true })),
+    remove: () => {
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
 function limitsDocument(more: readonly object[]): string {
   const limits = [{ default: true, ...ENDLESS }, ...more];
   return stringify({

@@ -26,7 +26,10 @@ export interface LoadReport {
   readonly statuses: Readonly<Record<number, number>>;
   readonly p50Ms: number;
   readonly p99Ms: number;
+  readonly p999Ms: number;
   readonly maxMs: number;
+  /** How late the open loop itself was with what was due, at its 99th percentile; 0 in a closed loop. It is part of the latencies. */
+  readonly lateP99Ms: number;
   /** Requests that were due and had no answer when the drain ended. No latency knows of them, so such a run is void. */
   readonly unanswered: number;
 }
@@ -35,13 +38,19 @@ export interface LoadReport {
 const STEP_MS = 1;
 const DRAIN_MS = 5000;
 
+/** Of microseconds. */
+function histogram(): Histogram {
+  return build({ lowestDiscernibleValue: 1, highestTrackableValue: 60_000_000, numberOfSignificantValueDigits: 3 });
+}
+
+function record(histogram: Histogram, ms: number): void {
+  histogram.recordValue(Math.max(1, Math.round(ms * 1000)));
+}
+
 /** One load on one server of this machine, over raw sockets that are kept. */
 export class Load {
-  private readonly histogram: Histogram = build({
-    lowestDiscernibleValue: 1,
-    highestTrackableValue: 60_000_000,
-    numberOfSignificantValueDigits: 3,
-  });
+  private readonly latencies = histogram();
+  private readonly lateness = histogram();
   private readonly statuses: Record<number, number> = {};
   private readonly sockets: Socket[] = [];
   private readonly idle: Socket[] = [];
@@ -79,9 +88,18 @@ export class Load {
     else await this.openLoop(rate, startedAtMs, sockets);
     await sleep(Math.max(0, this.endsAtMs - performance.now()));
     while (this.unanswered > 0 && performance.now() < this.endsAtMs + drainMs) await sleep(5);
-    const millis = (percentile: number): number => this.histogram.getValueAtPercentile(percentile) / 1000;
-    const { done, statuses, unanswered } = this;
-    return { requests: done, seconds, statuses, p50Ms: millis(50), p99Ms: millis(99), maxMs: millis(100), unanswered };
+    const millis = (percentile: number): number => this.latencies.getValueAtPercentile(percentile) / 1000;
+    return {
+      requests: this.done,
+      seconds,
+      statuses: this.statuses,
+      p50Ms: millis(50),
+      p99Ms: millis(99),
+      p999Ms: millis(99.9),
+      maxMs: millis(100),
+      lateP99Ms: this.lateness.getValueAtPercentile(99) / 1000,
+      unanswered: this.unanswered,
+    };
   }
 
   private get unanswered(): number {
@@ -98,6 +116,7 @@ export class Load {
       const atMs = startedAtMs + step * STEP_MS;
       const waitMs = atMs - performance.now();
       if (waitMs > 0) await sleep(waitMs);
+      record(this.lateness, performance.now() - atMs);
       for (let arrivals = poisson((rate * STEP_MS) / 1000, random); arrivals > 0; arrivals -= 1) {
         const socket = this.idle.pop();
         if (socket === undefined) this.due.push(atMs);
@@ -141,7 +160,7 @@ export class Load {
     this.statuses[status] = (this.statuses[status] ?? 0) + 1;
     if (this.order.rate !== undefined || nowMs <= this.endsAtMs) {
       this.done += 1;
-      this.histogram.recordValue(Math.max(1, Math.round((nowMs - intendedAtMs) * 1000)));
+      record(this.latencies, nowMs - intendedAtMs);
     }
     if (this.order.rate === undefined) {
       if (nowMs < this.endsAtMs) this.send(socket, nowMs);

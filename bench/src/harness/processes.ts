@@ -1,8 +1,11 @@
 import { fork, spawnSync, type ChildProcess } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { spawnNode, waitFor } from '#libs/testing';
+import { spawnNode, waitFor, type SpawnedNode } from '#libs/testing';
 import type { LoadOrder, LoadReport } from './load.js';
+import type { ProxyVariant } from './proxy-worker.js';
+import { WATCHED, runtimeWatch, type RuntimeWatch } from './runtime.js';
 
 const worker = (name: string): string => fileURLToPath(new URL(`./${name}.js`, import.meta.url));
 
@@ -19,34 +22,70 @@ export function cpuSeconds(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
 
-/** A server of the bench's own; it ends with its parent. */
-export interface WorkerProcess {
+/** How long a process's busiest thread has been ready to run and found its core taken, in ms. Linux only. */
+export function coreWaitMs(pid: number): number {
+  const threads = readdirSync(`/proc/${pid}/task`).map((thread) =>
+    readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').split(' ').map(Number),
+  );
+  const [, waited = 0] = threads.reduce((busiest, thread) => ((thread[0] ?? 0) > (busiest[0] ?? 0) ? thread : busiest));
+  return waited / 1e6;
+}
+
+/** A server on the loopback interface; it ends with this process. */
+export interface ServerProcess {
   readonly pid: number;
   readonly port: number;
-  readonly url: string;
-  stop(): void;
+  stop(): Promise<void>;
 }
 
-/** Our forwarding, or the peer's, in front of an upstream. */
-export function startForwardProcess(variant: string, upstream: string, core: number): Promise<WorkerProcess> {
-  return startWorker('forward-worker', [variant, upstream], core);
+export interface WatchedProcess extends ServerProcess {
+  readonly runtime: RuntimeWatch;
 }
 
-export function startBackendProcess(core: number): Promise<WorkerProcess> {
-  return startWorker('backend-worker', [], core);
-}
-
-async function startWorker(name: string, args: readonly string[], core: number): Promise<WorkerProcess> {
-  const child = fork(worker(name), args, { stdio: 'inherit' });
+export async function startBackendProcess(core: number): Promise<ServerProcess & { readonly url: string }> {
+  const child = fork(worker('backend-worker'), { stdio: 'inherit' });
   const pid = child.pid ?? 0;
   pin(pid, core);
   const port = await firstMessage<number>(child);
+  return { pid, port, url: `http://127.0.0.1:${port}`, stop: disconnecting(child) };
+}
+
+/** Another proxy on Node, in front of an upstream. */
+export async function startProxyProcess(
+  variant: ProxyVariant,
+  upstream: string,
+  core: number,
+  nodeArgs: readonly string[] = [],
+): Promise<WatchedProcess> {
+  const proxy = spawnNode(worker('proxy-worker'), { args: [variant, upstream], nodeArgs: [...WATCHED, ...nodeArgs] });
+  pin(proxy.pid, core);
+  const [, port] = await proxy.waitForLine(/^on http:\/\/[\d.]+:(\d+)/);
+  return watched(proxy, Number(port));
+}
+
+/** Envoy with one worker thread, in front of a backend. */
+export async function startEnvoyProcess(binary: string, backendPort: number, core: number): Promise<ServerProcess> {
+  const child = fork(worker('envoy-worker'), [binary, String(backendPort)], { stdio: 'inherit' });
+  const { pid, port } = await firstMessage<{ readonly pid: number; readonly port: number }>(child);
+  pin(pid, core);
+  return { pid, port, stop: disconnecting(child) };
+}
+
+function disconnecting(child: ChildProcess): () => Promise<void> {
+  return async () => {
+    if (!child.connected) return;
+    child.disconnect();
+    await once(child, 'exit');
+  };
+}
+
+function watched(node: SpawnedNode, port: number): WatchedProcess {
   return {
-    pid,
+    pid: node.pid,
     port,
-    url: `http://127.0.0.1:${port}`,
-    stop: () => {
-      child.disconnect();
+    runtime: runtimeWatch(node),
+    stop: async () => {
+      await node.stop();
     },
   };
 }
@@ -75,27 +114,16 @@ function firstMessage<T>(child: ChildProcess): Promise<T> {
   });
 }
 
-export interface GatewayProcess {
-  readonly pid: number;
-  readonly port: number;
-  stop(): Promise<void>;
-}
-
 /** The built gateway, as it is deployed, alone on a core. */
 export async function startGatewayProcess(
   env: Readonly<Record<string, string>>,
   core: number,
   nodeArgs: readonly string[] = [],
-): Promise<GatewayProcess> {
-  const gateway = spawnNode('dist/apps/gateway/src/main.js', { env: { ...env, LOG_LEVEL: 'info' }, nodeArgs });
+): Promise<WatchedProcess> {
+  const options = { env: { ...env, LOG_LEVEL: 'info' }, nodeArgs: [...WATCHED, ...nodeArgs] };
+  const gateway = spawnNode('dist/apps/gateway/src/main.js', options);
   pin(gateway.pid, core);
-  const [, port = '', adminUrl = ''] = await gateway.waitForLine(/on http:\/\/[\d.]+:(\d+), admin on (http:[^\s"]+)/);
+  const [, port, adminUrl = ''] = await gateway.waitForLine(/on http:\/\/[\d.]+:(\d+), admin on (http:[^\s"]+)/);
   await waitFor(async () => (await fetch(`${adminUrl}/health/ready`)).ok, { what: 'the gateway' });
-  return {
-    pid: gateway.pid,
-    port: Number(port),
-    stop: async () => {
-      await gateway.stop();
-    },
-  };
+  return watched(gateway, Number(port));
 }

@@ -1,4 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { markdownTable } from './table.js';
 
 interface Profile {
   readonly nodes: readonly { readonly id: number; readonly callFrame: { readonly functionName: string; readonly url: string } }[];
@@ -51,4 +53,25 @@ export function originOf(functionName: string, url: string): string {
   if (url.startsWith('wasm:')) return 'wasm';
   // V8's own code and what node binds to it (writev, runMicrotasks …) has no address.
   return url === '' ? 'native code' : 'other';
+}
+
+/** Node options by which a process leaves a profile under its name; none where there is no folder. */
+export function profileArgs(folder: string | undefined, name: string): readonly string[] {
+  return folder === undefined ? [] : ['--cpu-prof', '--cpu-prof-dir', join(folder, name)];
+}
+
+/** The profiles that these processes have left, as Markdown; none where there is no folder. */
+export function profileSections(folder: string | undefined, names: readonly string[]): readonly string[] {
+  if (folder === undefined) return [];
+  return names.map((name) => {
+    const [file = ''] = readdirSync(join(folder, name));
+    const { byOrigin, topFunctions } = summariseProfile(join(folder, name, file));
+    const rows = (pairs: readonly (readonly [string, number])[]): string[][] =>
+      pairs.map(([what, share]) => [what, `${(share * 100).toFixed(1)} %`]);
+    return [
+      `### Where the time goes: ${name}`,
+      markdownTable(['origin', 'self time'], rows(byOrigin.filter(([, share]) => share >= 0.005))),
+      markdownTable(['function', 'self time'], rows(topFunctions)),
+    ].join('\n\n');
+  });
 }

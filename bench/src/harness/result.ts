@@ -7,22 +7,26 @@ export interface BenchOptions {
   readonly seconds: number;
   readonly rounds: number;
   readonly seed: number;
-  /** Where gateways leave CPU profiles; undefined: none are made. */
+  /** Where measured Node processes leave CPU profiles; undefined: none are made. */
   readonly profileFolder: string | undefined;
 }
 
 export interface BenchResult {
   readonly scenario: string;
+  /** Of what was measured and measured against, beside Node. */
+  readonly versions: readonly string[];
   /** Markdown. */
   readonly table: string;
   readonly notes: readonly string[];
   readonly data: unknown;
   readonly profiles: readonly string[];
+  /** Budgets that were not kept, in words; the run fails for them. */
+  readonly missed: readonly string[];
 }
 
 /** The result as Markdown, with what is needed to judge and repeat it; written beside the JSON. */
-export function publish(result: BenchResult, options: BenchOptions, redisVersion: string, folder: string): string {
-  const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown CPU'}, Node ${process.version}, Redis ${redisVersion}`;
+export function publish(result: BenchResult, options: BenchOptions, folder: string): string {
+  const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown CPU'}, ${[`Node ${process.version}`, ...result.versions].join(', ')}`;
   const run = `seed ${options.seed}, ${options.rounds} rounds of ${options.seconds} s, ${new Date().toISOString().slice(0, 10)}`;
   const text = [
     `## Scenario ${result.scenario}`,

@@ -5,7 +5,14 @@ const figures = (name: string, base: string, scale: number): Figures => ({
   name,
   base,
   saturated: [900, 1000, 1100].map((perSecond) => ({ perSecond: perSecond * scale, perCpuSecond: perSecond * scale * 2 })),
-  paced: [4, 5, 6].map((p99Ms) => ({ p50Ms: 1 / scale, p99Ms: p99Ms / scale })),
+  paced: [4, 5, 6].map((p99Ms) => ({
+    p50Ms: 1 / scale,
+    p99Ms: p99Ms / scale,
+    p999Ms: 9,
+    lateP99Ms: 0,
+    coreWaitShare: 0,
+    runtime: undefined,
+  })),
 });
 
 const cells = (line: string | undefined): string[] =>

@@ -1,6 +1,7 @@
 import type { LoadReport } from './load.js';
-import { cpuSeconds, load } from './processes.js';
+import { coreWaitMs, cpuSeconds, load } from './processes.js';
 import type { BenchOptions } from './result.js';
+import type { RuntimeFigures, RuntimeWatch } from './runtime.js';
 import { median, spread } from './stats.js';
 import { markdownTable } from './table.js';
 
@@ -24,16 +25,24 @@ export interface Contender {
   readonly port: number;
   /** A whole HTTP/1.1 request. */
   readonly request: string;
+  /** Watched in the open loop only; undefined where it is no Node process. */
+  readonly runtime?: RuntimeWatch | undefined;
 }
 
-interface Saturated {
+export interface Saturated {
   readonly perSecond: number;
   readonly perCpuSecond: number;
 }
 
-interface Paced {
+export interface Paced {
   readonly p50Ms: number;
   readonly p99Ms: number;
+  readonly p999Ms: number;
+  /** How late the load itself was, at its 99th percentile. */
+  readonly lateP99Ms: number;
+  /** Of the time, how much the contender was ready to run and found its core taken. */
+  readonly coreWaitShare: number;
+  readonly runtime: RuntimeFigures | undefined;
 }
 
 export interface Figures {
@@ -44,27 +53,25 @@ export interface Figures {
 }
 
 export interface Rounds {
-  /** Requests per second of the open loop: half of the slowest contender's saturation. */
+  /** Requests per second of the open loop. */
   readonly rate: number;
   readonly figures: readonly Figures[];
 }
 
-/** Warms every contender up, saturates each by a closed loop, then paces each by an open loop, back and forth over the rounds. */
-export async function runRounds(contenders: readonly Contender[], { seconds, rounds, seed }: BenchOptions): Promise<Rounds> {
+/**
+ * Warms every contender up, saturates each by a closed loop, then paces each by an open loop, back and forth over the rounds.
+ * @param pace requests per second of the open loop; by default half of the slowest contender's saturation
+ */
+export async function runRounds(contenders: readonly Contender[], { seconds, rounds, seed }: BenchOptions, pace?: number): Promise<Rounds> {
   const results = contenders.map((contender) => ({ contender, saturated: [] as Saturated[], paced: [] as Paced[] }));
   for (const { contender } of results) await warmUp(contender, seed);
   for (let round = 0; round < rounds; round += 1) {
-    for (const { contender, saturated } of ordered(results, round)) {
-      const { report, cpu } = await measure(contender, seconds, undefined, seed + round);
-      saturated.push({ perSecond: report.requests / report.seconds, perCpuSecond: report.requests / cpu });
-    }
+    for (const { contender, saturated } of ordered(results, round)) saturated.push(await saturate(contender, seconds, seed + round));
   }
-  const rate = Math.floor(Math.min(...results.map(({ saturated }) => median(saturated.map(({ perSecond }) => perSecond)))) / 2);
+  const slowest = Math.min(...results.map(({ saturated }) => median(saturated.map(({ perSecond }) => perSecond))));
+  const rate = pace ?? Math.floor(slowest / 2);
   for (let round = 0; round < rounds; round += 1) {
-    for (const { contender, paced } of ordered(results, round)) {
-      const { report } = await measure(contender, seconds, rate, seed + round);
-      paced.push({ p50Ms: report.p50Ms, p99Ms: report.p99Ms });
-    }
+    for (const { contender, paced } of ordered(results, round)) paced.push(await pacedBy(rate, contender, seconds, seed + round));
   }
   return { rate, figures: results.map(({ contender: { name, base }, saturated, paced }) => ({ name, base, saturated, paced })) };
 }
@@ -83,20 +90,32 @@ async function warmUp(contender: Contender, seed: number): Promise<void> {
   }
 }
 
-async function measure(contender: Contender, seconds: number, rate: number | undefined, seed: number) {
+async function saturate(contender: Contender, seconds: number, seed: number): Promise<Saturated> {
   const before = cpuSeconds(contender.pid);
-  const report = await put(contender, seconds, rate, seed);
-  if (report.requests === 0) throw new Error(`${contender.name}: nothing was answered within ${seconds} s`);
-  return { report, cpu: cpuSeconds(contender.pid) - before };
+  const { requests } = await put(contender, seconds, undefined, seed);
+  if (requests === 0) throw new Error(`${contender.name}: nothing was answered within ${seconds} s`);
+  return { perSecond: requests / seconds, perCpuSecond: requests / (cpuSeconds(contender.pid) - before) };
 }
 
-function put({ port, request }: Contender, seconds: number, rate: number | undefined, seed: number): Promise<LoadReport> {
-  return load({ port, requests: [request], connections: CONNECTIONS, seconds, rate, seed }, OTHER_CORE);
+async function pacedBy(rate: number, contender: Contender, seconds: number, seed: number): Promise<Paced> {
+  await contender.runtime?.begin();
+  const before = coreWaitMs(contender.pid);
+  const { p50Ms, p99Ms, p999Ms, lateP99Ms } = await put(contender, seconds, rate, seed);
+  const coreWaitShare = (coreWaitMs(contender.pid) - before) / (seconds * 1000);
+  return { p50Ms, p99Ms, p999Ms, lateP99Ms, coreWaitShare, runtime: await contender.runtime?.end() };
+}
+
+async function put({ name, port, request }: Contender, seconds: number, rate: number | undefined, seed: number): Promise<LoadReport> {
+  try {
+    return await load({ port, requests: [request], connections: CONNECTIONS, seconds, rate, seed }, OTHER_CORE);
+  } catch (error) {
+    throw new Error(`${name} cannot be measured`, { cause: error });
+  }
 }
 
 const HEAD = ['variant', 'req/s', 'spread', '× base', 'req/CPU-s', '× base', 'p50 ms', 'added', 'p99 ms', 'spread', 'added'];
 
-const percent = (share: number): string => `±${(share * 100).toFixed(0)} %`;
+export const plusMinus = (share: number): string => `±${(share * 100).toFixed(0)} %`;
 
 /** Medians of each contender, and its ratios to its base in the same run. */
 export function figuresTable(figures: readonly Figures[]): string {
@@ -112,14 +131,14 @@ export function figuresTable(figures: readonly Figures[]): string {
     return [
       one.name,
       middle(one, ({ perSecond }) => perSecond).toFixed(0),
-      percent(spread(one.saturated.map(({ perSecond }) => perSecond))),
+      plusMinus(spread(one.saturated.map(({ perSecond }) => perSecond))),
       ratio(({ perSecond }) => perSecond),
       middle(one, ({ perCpuSecond }) => perCpuSecond).toFixed(0),
       ratio(({ perCpuSecond }) => perCpuSecond),
       latency(one, ({ p50Ms }) => p50Ms).toFixed(2),
       added(({ p50Ms }) => p50Ms),
       latency(one, ({ p99Ms }) => p99Ms).toFixed(2),
-      percent(spread(one.paced.map(({ p99Ms }) => p99Ms))),
+      plusMinus(spread(one.paced.map(({ p99Ms }) => p99Ms))),
       added(({ p99Ms }) => p99Ms),
     ];
   });
@@ -128,7 +147,7 @@ export function figuresTable(figures: readonly Figures[]): string {
 
 export function roundsNotes({ rate }: Rounds, pinned: boolean): readonly string[] {
   return [
-    `Saturation: closed loop, ${CONNECTIONS} connections. Latency: open loop at ${rate} req/s, half of the slowest variant's saturation, from the intended time of sending.`,
+    `Saturation: closed loop, ${CONNECTIONS} connections. Latency: open loop at ${rate} req/s, from the intended time of sending.`,
     pinned
       ? 'The measured process alone on one core; load, backend and Redis on the other.'
       : 'Processes could not be bound to cores (no taskset).',

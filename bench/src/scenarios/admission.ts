@@ -1,12 +1,10 @@
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { startRedis } from '#libs/testing';
 import { BENCH_PEPPER, writeBenchFiles, type BenchFiles } from '../harness/documents.js';
-import { summariseProfile } from '../harness/profile.js';
-import { pin, startBackendProcess, startGatewayProcess, type GatewayProcess } from '../harness/processes.js';
+import { profileArgs, profileSections } from '../harness/profile.js';
+import { pin, startBackendProcess, startGatewayProcess, type ServerProcess } from '../harness/processes.js';
 import type { BenchOptions, BenchResult } from '../harness/result.js';
 import { OTHER_CORE, SUBJECT_CORE, figuresTable, roundsNotes, runRounds, type Contender } from '../harness/rounds.js';
-import { markdownTable } from '../harness/table.js';
+import { programVersion } from '../harness/versions.js';
 
 const STORES = ['off', 'memory', 'redis'] as const;
 const CREDENTIALS = ['api-key', 'jwt'] as const;
@@ -24,12 +22,16 @@ export async function admissionScenario(options: BenchOptions): Promise<BenchRes
   const redis = await startRedis();
   pin(redis.pid, OTHER_CORE);
   const files = await writeBenchFiles(backend.url);
-  const gateways: GatewayProcess[] = [];
+  const gateways: ServerProcess[] = [];
   const stopGateways = () => Promise.all(gateways.splice(0).map((gateway) => gateway.stop()));
   try {
     const contenders: Contender[] = [];
     for (const store of STORES) {
-      const gateway = await startGatewayProcess(environment(store, files, redis.url), SUBJECT_CORE, profiling(options, store));
+      const gateway = await startGatewayProcess(
+        environment(store, files, redis.url),
+        SUBJECT_CORE,
+        profileArgs(options.profileFolder, store),
+      );
       gateways.push(gateway);
       for (const credential of CREDENTIALS) {
         const { pid, port } = gateway;
@@ -41,18 +43,21 @@ export async function admissionScenario(options: BenchOptions): Promise<BenchRes
     await stopGateways();
     return {
       scenario: 'admission',
+      versions: [`Redis ${programVersion('redis-server', /v=([\d.]+)/) ?? 'unknown'}`],
       table: figuresTable(rounds.figures),
       notes: [
         ...roundsNotes(rounds, pinned),
+        "The open loop's rate is half of the slowest variant's saturation.",
         'The base is `off`: the tenant is explicitly unlimited, so routing and identity run and no store is asked. Otherwise two policies apply.',
         `With Redis the deadline is ${DEADLINE_MS} ms and the route is closed: an answer that Redis did not decide would be a 503 and end the run.`,
       ],
       data: rounds,
-      profiles: profiles(options),
+      profiles: profileSections(options.profileFolder, STORES),
+      missed: [],
     };
   } finally {
     await stopGateways();
-    backend.stop();
+    await backend.stop();
     await redis.stop();
     files.remove();
   }
@@ -70,27 +75,7 @@ function environment(store: Store, files: BenchFiles, redisUrl: string): Readonl
   };
 }
 
-function profiling(options: BenchOptions, store: Store): readonly string[] {
-  return options.profileFolder === undefined ? [] : ['--cpu-prof', '--cpu-prof-dir', join(options.profileFolder, store)];
-}
-
 function request(credential: (typeof CREDENTIALS)[number], files: BenchFiles): string {
   const field = credential === 'api-key' ? `x-api-key: ${files.apiKey}` : `authorization: Bearer ${files.jwt}`;
   return `GET /bench/item?q=1 HTTP/1.1\r\nhost: bench\r\nuser-agent: bench\r\naccept: */*\r\n${field}\r\n\r\n`;
-}
-
-function profiles(options: BenchOptions): readonly string[] {
-  const folder = options.profileFolder;
-  if (folder === undefined) return [];
-  return STORES.map((store) => {
-    const [file = ''] = readdirSync(join(folder, store));
-    const { byOrigin, topFunctions } = summariseProfile(join(folder, store, file));
-    const rows = (pairs: readonly (readonly [string, number])[]): string[][] =>
-      pairs.map(([name, share]) => [name, `${(share * 100).toFixed(1)} %`]);
-    return [
-      `### Where the time goes: ${store}`,
-      markdownTable(['origin', 'self time'], rows(byOrigin.filter(([, share]) => share >= 0.005))),
-      markdownTable(['function', 'self time'], rows(topFunctions)),
-    ].join('\n\n');
-  });
 }
