@@ -12,8 +12,8 @@ import { BudgetController } from './budget/budget.controller.js';
 import { EdgeRules } from './edge/edge-rules.js';
 import { OwnedBodyGuard } from './edge/owned-body.guard.js';
 import { GatewayEnv } from './gateway.env.js';
+import { Entrance } from './proxy/entrance.js';
 import { Forwarder } from './proxy/forwarder.js';
-import { ProxyController } from './proxy/proxy.controller.js';
 import { Upgrades } from './proxy/upgrades.js';
 import { Upstreams } from './proxy/upstreams.js';
 import { connectStore, makeAdmission, makeIdentifier } from './wiring.js';
@@ -30,7 +30,7 @@ export interface GatewayParts {
   readonly features: NonNullable<ModuleMetadata['imports']>;
 }
 
-/** The public application: the guard before everything, the edge's own controllers, and the proxy for the rest. */
+/** The public application: the edge's own controllers behind the guard, and the proxy for the rest. */
 @Module({})
 export class GatewayModule {
   /** @throws DocumentError */
@@ -52,6 +52,7 @@ export class GatewayModule {
       DecisionObserver,
       RefusalLog,
       Gate,
+      Entrance,
       Forwarder,
       Upstreams,
       Upgrades,
@@ -64,7 +65,7 @@ export class GatewayModule {
     return {
       module: GatewayModule,
       imports: [DiscoveryModule, ...features],
-      controllers: [BudgetController, ProxyController],
+      controllers: [BudgetController],
       providers,
       // Features may inject these; they cannot import this module, which imports them.
       global: true,

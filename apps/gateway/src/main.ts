@@ -1,3 +1,4 @@
+import './runtime.js';
 import 'reflect-metadata';
 import { DocumentError } from '#libs/rules';
 import { EnvError, readGatewayEnv } from './gateway.env.js';

@@ -48,7 +48,7 @@ export async function startGateway(env: GatewayEnv, features: NonNullable<Module
   const app = await NestFactory.create<NestFastifyApplication>(module, createGatewayAdapter(listener), edgeOptions);
   app.useLogger(logger);
   app.flushLogs();
-  configureGateway(app);
+  configureGateway(app, listener);
   const upgrades = app.get(Upgrades);
   listener.onUpgrade((request, socket, head) => upgrades.take(request, socket, head));
   const lifecycle = new Lifecycle();

@@ -1,3 +1,4 @@
+import '../../gateway/src/runtime.js';
 import 'reflect-metadata';
 import { fileURLToPath } from 'node:url';
 import { DocumentError } from '#libs/rules';

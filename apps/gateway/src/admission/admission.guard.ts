@@ -4,7 +4,7 @@ import { ArrivalReader } from './arrival.js';
 import { Gate } from './gate.js';
 import { visitOf, type Visit } from './visit.js';
 
-/** Translates a request in, asks at the gate, translates the decision out. One request is charged once, however often this guard runs. */
+/** Admits requests to the edge's own controllers. One request is charged once, however often this guard runs. */
 @Injectable()
 export class AdmissionGuard implements CanActivate {
   constructor(
@@ -24,10 +24,7 @@ export class AdmissionGuard implements CanActivate {
   }
 }
 
-/** The edge's own answers carry the budget; forwarded ones get it with the upstream's head. */
-function tell({ decision, fields }: Visit, reply: FastifyReply): true {
-  if (decision.route.upstream === undefined) {
-    for (let i = 0; i < fields.length; i += 2) void reply.header(fields[i] as string, fields[i + 1]);
-  }
+function tell({ fields }: Visit, reply: FastifyReply): true {
+  for (let i = 0; i < fields.length; i += 2) void reply.header(fields[i] as string, fields[i + 1]);
   return true;
 }

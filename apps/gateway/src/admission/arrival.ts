@@ -1,10 +1,8 @@
 import { Injectable, type ExecutionContext } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
 import type { IncomingMessage } from 'node:http';
 import { Identifier, type Identification, type RequestParts } from '#libs/identity';
 import { RATE_LIMIT_ROUTE, UNMATCHED_ROUTE, type Route } from '#libs/rules';
-import { BUILT_IN, type BuiltInKind } from '../edge/built-in.decorator.js';
 import { EdgeRules } from '../edge/edge-rules.js';
 import { targetOf } from '../edge/request-target.js';
 import { traceContext, type TraceContext } from '../edge/trace.js';
@@ -36,16 +34,14 @@ export class ArrivalReader {
   constructor(
     private readonly rules: EdgeRules,
     private readonly identifier: Identifier,
-    private readonly reflector: Reflector,
   ) {}
 
-  /** Undefined where the handler's own decorator takes it out of admission. */
+  /** At a controller of the edge's own; undefined where the handler's own decorator takes it out of admission. */
   read(context: ExecutionContext): Arrival | undefined {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     const owned = this.rules.ownedHandler(context.getClass(), context.getHandler());
     if (owned !== undefined) return owned.skip === 'all' ? undefined : this.atOwned(owned, request);
-    const builtIn = this.reflector.get<BuiltInKind | undefined>(BUILT_IN, context.getClass());
-    return builtIn === 'rate-limit' ? this.byAddress(this.builtIn(RATE_LIMIT_ROUTE), request.raw) : this.atProxy(request.raw);
+    return this.byAddress(this.builtIn(RATE_LIMIT_ROUTE), request.raw);
   }
 
   /** A request that is to be forwarded, if a route of the edge document takes it. */

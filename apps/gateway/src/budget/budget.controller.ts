@@ -23,7 +23,7 @@ export interface BudgetReport {
 }
 
 /** `GET /rate-limit[?route=NAME]`: a caller's budgets, without spending them. The call itself is charged to its address. */
-@BuiltIn('rate-limit')
+@BuiltIn()
 @Controller('rate-limit')
 export class BudgetController {
   constructor(

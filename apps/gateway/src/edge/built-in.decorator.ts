@@ -1,6 +1,5 @@
 import { SetMetadata } from '@nestjs/common';
 
-/** Marks the edge's built-in controllers: `proxy` takes what the route table names, `rate-limit` tells callers their budgets. */
+/** Marks the edge's built-in controller, which tells callers their budgets: its decorators make no route, since it has one. */
 export const BUILT_IN = Symbol('esclusa:built-in');
-export type BuiltInKind = 'proxy' | 'rate-limit';
-export const BuiltIn = (kind: BuiltInKind): ClassDecorator => SetMetadata(BUILT_IN, kind);
+export const BuiltIn = (): ClassDecorator => SetMetadata(BUILT_IN, true);

@@ -15,9 +15,8 @@ const MAX_BODY_BYTES = 1024 * 1024;
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
 /**
- * Parses the JSON body of a request to one of the edge's own controllers, after admission: a refused request costs no reading. Proxied
- * requests are none of its business; their bodies stream. It refuses only bodies; it is a guard because guards run in order, and because
- * an interceptor would cost every proxied request a tenth of its time.
+ * Parses the JSON body of a request to one of the edge's own controllers, after admission: a refused request costs no reading. It is a
+ * guard because guards run in order, before pipes.
  */
 @Injectable()
 export class OwnedBodyGuard implements CanActivate {

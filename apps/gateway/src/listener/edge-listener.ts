@@ -22,6 +22,9 @@ export interface ListenerEvents {
 /** Takes a request that asks for another protocol, and its connection; false where it is a plain request all the same. */
 export type UpgradeListener = (request: IncomingMessage, socket: Socket, head: Buffer) => boolean;
 
+/** Takes a plain request; false where Fastify is to have it. */
+export type PlainListener = (request: IncomingMessage, response: ServerResponse) => boolean;
+
 /** How often Node looks for requests that are late. */
 const CHECK_MS = 500;
 /** How long a caller may go on sending what is not understood, so that it gets its answer. */
@@ -45,6 +48,7 @@ export class EdgeListener {
   private readonly sockets = new Set<Socket>();
   private server: Server | undefined;
   private upgrade: UpgradeListener | undefined;
+  private plain: PlainListener | undefined;
 
   constructor(
     private readonly config: Listener,
@@ -83,6 +87,11 @@ export class EdgeListener {
     });
     this.server = server;
     return server;
+  }
+
+  /** Who takes plain requests before Fastify sees them. */
+  onRequest(plain: PlainListener): void {
+    this.plain = plain;
   }
 
   /** Who takes requests that ask for another protocol. */
@@ -192,8 +201,8 @@ export class EdgeListener {
 
   private judge(request: IncomingMessage, response: ServerResponse, handler: RequestListener): void {
     const bad = this.badHead(request);
-    if (bad === undefined) handler(request, response);
-    else this.refuse(request, response, bad);
+    if (bad !== undefined) this.refuse(request, response, bad);
+    else if (this.plain?.(request, response) !== true) handler(request, response);
   }
 
   private badHead(request: IncomingMessage): BadRequest | undefined {

@@ -6,7 +6,7 @@ import { askForBody, hasBody, leaveUnread } from '../edge/unread-body.js';
 import { CallerGone, Discarded, ForwardHandler } from './forward-handler.js';
 import { RequestBody } from './request-body.js';
 import { asksForRetry, backoffMs, isIdempotent } from './retry-budget.js';
-import type { UpstreamAddress } from './upstream-address.js';
+import type { AddressRequest, UpstreamAddress } from './upstream-address.js';
 import { UpstreamFault, faultOf } from './upstream-faults.js';
 import type { Upstream } from './upstream.js';
 
@@ -34,7 +34,7 @@ export interface ExchangeOptions {
   readonly path: string;
   /** Fields of a request that is sent now, name and value in turn. */
   readonly headers: () => string[];
-  /** Fields of the answer, name and value in turn; the answer is the upstream's from here on. */
+  /** Fields of the answer, name and value in turn. */
   readonly head: (rawHeaders: readonly Buffer[]) => string[];
   /** When the route's deadline ends, on the monotonic clock; undefined where it has none. */
   readonly endsAtMs: number | undefined;
@@ -129,7 +129,7 @@ export class Exchange {
     return 'over';
   }
 
-  private request(): Dispatcher.DispatchOptions {
+  private request(): AddressRequest {
     const { request, response, path, bodyIdleMs } = this.options;
     const onWanted = (): void => {
       askForBody(request, response);

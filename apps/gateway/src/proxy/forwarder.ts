@@ -13,12 +13,6 @@ import { responseHeaders } from './response-headers.js';
 import { UpstreamFault, faultAnswer } from './upstream-faults.js';
 import { Upstreams } from './upstreams.js';
 
-export interface ForwardOptions {
-  /** The answer is the upstream's from here on. */
-  readonly onAnswer?: () => void;
-  readonly upgrade?: UpgradeWish;
-}
-
 /** Sends an admitted request to its upstream and streams the answer back, both ways without buffering. */
 @Injectable()
 export class Forwarder {
@@ -32,7 +26,7 @@ export class Forwarder {
   ) {}
 
   /** Resolves when the response is over, whole or broken off. @throws Refusal where the upstream failed before it answered */
-  async forward(request: IncomingMessage, response: ServerResponse, visit: Visit, { onAnswer, upgrade }: ForwardOptions): Promise<void> {
+  async forward(request: IncomingMessage, response: ServerResponse, visit: Visit, upgrade: UpgradeWish | undefined): Promise<void> {
     // The caller left while admission decided: there is no close to wait for any more.
     if (response.destroyed) return;
     const { route } = visit.decision;
@@ -53,14 +47,12 @@ export class Forwarder {
       upstream,
       path: pathOf(request),
       headers: () => this.headers(request, visit, upstream.config.host === 'caller', endsAtMs),
-      head: (rawHeaders) => {
-        onAnswer?.();
-        return responseHeaders(rawHeaders, {
+      head: (rawHeaders) =>
+        responseHeaders(rawHeaders, {
           budget: visit.fields,
           exposed: request.headers.origin === undefined ? undefined : exposedFields(this.env.RATELIMIT_HEADERS),
           requestId: visit.trace.requestId,
-        });
-      },
+        }),
       endsAtMs,
       bodyIdleMs: this.rules.current.edge.listener.bodyIdleMs,
       onFault,

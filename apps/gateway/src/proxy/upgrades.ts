@@ -1,23 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import { ServerResponse, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { ArrivalReader } from '../admission/arrival.js';
-import { Gate } from '../admission/gate.js';
-import { Refusal, plainProblem } from '../answers/problem.js';
-import { ProblemFilter } from '../answers/problem.filter.js';
 import { canonicalTarget, targetOf } from '../edge/request-target.js';
 import { EdgeRules } from '../edge/edge-rules.js';
 import { hasBody } from '../edge/unread-body.js';
 import { ProxyMetrics } from '../telemetry/proxy-metrics.js';
-import type { Joined, UpgradeWish } from './exchange.js';
-import { Forwarder } from './forwarder.js';
+import { Entrance } from './entrance.js';
+import type { Joined } from './exchange.js';
 import { Tunnel } from './tunnel.js';
 
 const WEBSOCKET = 'websocket';
 const LINGER_MS = 1000;
 
 /**
- * Requests to hand a connection over (RFC 9110 §7.8). They pass by Fastify and Nest's guards, so they are admitted here: once, for as long as the
+ * Requests to hand a connection over (RFC 9110 §7.8). They come in as other requests for upstreams do, and are admitted once, for as long as the
  * connection lives. Only an upstream that agrees (101) gets it.
  */
 @Injectable()
@@ -26,10 +22,7 @@ export class Upgrades {
   private closing = false;
 
   constructor(
-    private readonly arrivals: ArrivalReader,
-    private readonly gate: Gate,
-    private readonly forwarder: Forwarder,
-    private readonly filter: ProblemFilter,
+    private readonly entrance: Entrance,
     private readonly rules: EdgeRules,
     private readonly metrics: ProxyMetrics,
   ) {}
@@ -44,13 +37,8 @@ export class Upgrades {
     if (!allowed && protocol !== WEBSOCKET) return false;
     socket.on('error', () => socket.destroy());
     const response = answerOn(socket, request);
-    this.admit(
-      request,
-      response,
-      allowed ? { protocol, take: (joined) => this.join(joined, { protocol, response, client: socket, head }) } : undefined,
-    ).catch((thrown: unknown) => {
-      this.filter.answer(thrown, request, response);
-    });
+    const take = (joined: Joined): Promise<void> => this.join(joined, { protocol, response, client: socket, head });
+    this.entrance.take(request, response, allowed ? { protocol, take } : 'refused');
     return true;
   }
 
@@ -64,18 +52,6 @@ export class Upgrades {
     const target = targetOf(request);
     if ('refused' in target) return false;
     return this.rules.current.match(request.method ?? '', target.path)?.upgrades.includes(protocol) === true;
-  }
-
-  private async admit(request: IncomingMessage, response: ServerResponse, upgrade: UpgradeWish | undefined): Promise<void> {
-    const visit = await this.gate.admit(this.arrivals.atProxy(request), request);
-    if (upgrade === undefined) throw new Refusal(plainProblem(400, 'Bad Request', 'This route hands no connections over.'));
-    const { criticality } = visit.decision.route;
-    this.metrics.forwarding(criticality, 1);
-    try {
-      await this.forwarder.forward(request, response, visit, { upgrade });
-    } finally {
-      this.metrics.forwarding(criticality, -1);
-    }
   }
 
   /** Resolves when the connection is closed. */

@@ -6,6 +6,8 @@ import type { UpstreamFault } from './upstream-faults.js';
 const FIRST_PROBE_MS = 100;
 const LAST_PROBE_MS = 2000;
 
+export type AddressRequest = Required<Pick<Dispatcher.DispatchOptions, 'path' | 'method' | 'headers' | 'body' | 'upgrade'>>;
+
 export interface AddressOptions {
   readonly url: string;
   readonly pool: Pool.Options;
@@ -38,10 +40,11 @@ export class UpstreamAddress {
   }
 
   /** Sends a request; `ended` must be called once when it is over. */
-  dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
+  dispatch({ path, method, headers, body, upgrade }: AddressRequest, handler: Dispatcher.DispatchHandler): void {
     this.underway += 1;
     // A fixed name: undici would take the caller's Host for the name to verify, and drop its kept connections whenever that changes.
-    this.pool.dispatch({ ...request, servername: this.name } as Dispatcher.DispatchOptions, handler);
+    const request = { path, method, headers, body, upgrade, servername: this.name };
+    this.pool.dispatch(request, handler);
   }
 
   /** @param came `nothing` where the end of the call was not the upstream's doing */

@@ -7,7 +7,7 @@ import { DecisionMetrics } from './decision-metrics.js';
 /** Metrics of the listener and of forwarding. Label values come from the edge document and from fixed lists. */
 @Injectable()
 export class ProxyMetrics {
-  private readonly inFlight: Gauge<'criticality'>;
+  private readonly inFlight: Readonly<Record<Criticality, Gauge.Internal<'criticality'>>>;
   private readonly upgrades: Gauge;
   private readonly faults: Counter<'upstream' | 'error'>;
   private readonly retries: Counter<'upstream'>;
@@ -15,12 +15,19 @@ export class ProxyMetrics {
 
   constructor({ registry }: DecisionMetrics) {
     const registers = [registry];
-    this.inFlight = new Gauge({
+    const inFlight = new Gauge({
       name: 'esclusa_in_flight',
       help: 'Requests and upgraded connections being forwarded, by criticality.',
       labelNames: ['criticality'],
       registers,
     });
+    // Bound once: each request comes here twice.
+    this.inFlight = {
+      'critical-plus': inFlight.labels('critical-plus'),
+      critical: inFlight.labels('critical'),
+      'sheddable-plus': inFlight.labels('sheddable-plus'),
+      sheddable: inFlight.labels('sheddable'),
+    };
     this.upgrades = new Gauge({ name: 'esclusa_upgraded_connections', help: 'Upgraded connections (WebSocket) that are open.', registers });
     this.faults = new Counter({
       name: 'esclusa_upstream_faults_total',
@@ -43,7 +50,7 @@ export class ProxyMetrics {
   }
 
   forwarding(criticality: Criticality, change: 1 | -1): void {
-    this.inFlight.labels(criticality).inc(change);
+    this.inFlight[criticality].inc(change);
   }
 
   upgraded(change: 1 | -1): void {
