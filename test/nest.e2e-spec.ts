@@ -132,6 +132,21 @@ describe('controllers of the edge', () => {
     expect(metrics).toContain('esclusa_decisions_total{route="GET /twice",outcome="limited",reason="quota"} 16');
   });
 
+  it('what no controller takes at one of their paths is forwarded, by route and policies of the documents', async () => {
+    const headers = { 'x-api-key': edge.keys.a ?? '' };
+    const before = edge.backend.requests.length;
+    const posted = await ask(edge.url, '/two', { method: 'POST', headers });
+    const below = await ask(edge.url, '/two/more', { headers });
+    expect([posted.status, below.status]).toEqual([200, 200]);
+    expect(edge.backend.requests.slice(before).map(({ method, url }) => `${method} ${url}`)).toEqual(['POST /two', 'GET /two/more']);
+  });
+
+  it('HEAD is taken by the controller that takes GET', async () => {
+    const before = edge.backend.requests.length;
+    expect((await ask(edge.url, '/layers/inherits', { method: 'HEAD', headers: { 'x-api-key': edge.keys.a ?? '' } })).status).toBe(429);
+    expect(edge.backend.requests).toHaveLength(before);
+  });
+
   it('a cost by decorator that fails is a fault of the edge, and charged', async () => {
     const answers = await times(20, (i) => ask(edge.url, '/twice/failing', { headers: { 'x-api-key': edge.keys.a!, 'x-cost': `-${i}` } }));
     expect(tally(answers)).toEqual({ 500: 4, 429: 16 });

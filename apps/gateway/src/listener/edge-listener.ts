@@ -64,7 +64,7 @@ export class EdgeListener {
     };
     const server = this.open(handle, { maxHeaderSize: maxHeaderBytes, requireHostHeader: false, connectionsCheckingInterval: CHECK_MS });
     server.headersTimeout = headersMs;
-    server.requestTimeout = Math.max(headersMs, requestMs);
+    server.requestTimeout = requestMs;
     server.keepAliveTimeout = keepAliveMs;
     // One more is let in to be seen: Node drops what is beyond without a word.
     server.maxHeadersCount = maxHeaders + 1;

@@ -83,10 +83,10 @@ export class Forwarder {
     if (fault.error === 'proxy_internal_error') this.logger.error(error.stack ?? error.message);
   }
 
-  private hop({ socket, headers }: IncomingMessage, trustedPeer: boolean): Hop {
+  private hop({ socket, headers, httpVersion }: IncomingMessage, trustedPeer: boolean): Hop {
     const host = headers.host ?? (headers[':authority'] as string | undefined);
     const proto = 'encrypted' in socket && socket.encrypted === true ? 'https' : 'http';
-    return { peerAddress: socket.remoteAddress, trustedPeer, proto, host, edge: this.rules.current.edge.name };
+    return { peerAddress: socket.remoteAddress, trustedPeer, proto, version: httpVersion, host, edge: this.rules.current.edge.name };
   }
 }
 

@@ -8,6 +8,8 @@ export interface Hop {
   /** Whether what the peer says about earlier hops is believed and added to; it is replaced otherwise. */
   readonly trustedPeer: boolean;
   readonly proto: 'http' | 'https';
+  /** Of HTTP, as it came in. */
+  readonly version: string;
   /** The host that the caller asked for. */
   readonly host: string | undefined;
   /** Our own name. */
@@ -35,7 +37,7 @@ export function forwardingFields(hop: Hop, said: Readonly<EarlierHops>): string[
   if (host !== undefined) fields.push('x-forwarded-host', host);
   const elements = earlier.forwarded ?? (earlier.xForwardedFor === undefined ? undefined : elementsOf(earlier.xForwardedFor));
   fields.push('forwarded', join(elements, elementOf(hop, peer)) ?? '');
-  fields.push('via', `1.1 ${hop.edge}`);
+  fields.push('via', `${hop.version} ${hop.edge}`);
   return fields;
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { requestHeaders, type RequestHeaderRules } from './request-headers.js';
 
-const hop = { peerAddress: '10.0.0.9', trustedPeer: false, proto: 'http', host: 'edge.example', edge: 'edge-a' } as const;
+const hop = { peerAddress: '10.0.0.9', trustedPeer: false, proto: 'http', version: '1.1', host: 'edge.example', edge: 'edge-a' } as const;
 const rules: RequestHeaderRules = {
   apiKeyHeader: 'x-api-key',
   dropAuthorization: false,
@@ -110,6 +110,11 @@ describe('requestHeaders', () => {
     expect(sent([], { hop: { ...hop, peerAddress: '2001:db8::9' } }).forwarded).toMatch(/^for="\[2001:db8::9\]";/);
     expect(sent([], { hop: { ...hop, peerAddress: '::ffff:10.1.2.3' } })).toMatchObject({ 'x-forwarded-for': '10.1.2.3' });
     expect(sent([], { hop: { ...hop, peerAddress: undefined } }).forwarded).toMatch(/^for=unknown;/);
+  });
+
+  it('Via names the version that the request came in by (RFC 9110 §7.6.3)', () => {
+    expect(sent([], { hop: { ...hop, version: '2.0' } }).via).toBe('2.0 edge-a');
+    expect(sent(['Via', '1.0 before'], { hop: { ...hop, version: '1.0' } }).via).toBe('1.0 before, 1.0 edge-a');
   });
 
   it('keeps Authorization unless it was not verified', () => {
