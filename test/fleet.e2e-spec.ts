@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { RedisClient } from '#libs/redis';
+import { connectRedis, type RedisClient } from '#libs/redis';
 import { answerAfter, startBackend, startRedis, waitFor, type Backend, type RedisServer } from '#libs/testing';
 import { bucket, policy, writeEdge, WIDE, type EdgeFiles } from './support/edge.js';
 import { ask, tally, times, type Answer } from './support/http.js';
@@ -15,7 +15,7 @@ describe('two gateways, one Redis', () => {
   beforeAll(async () => {
     redis = await startRedis();
     backend = await startBackend();
-    client = new RedisClient({ url: redis.url, deadlineMs: 2000, scripts: [], connectionName: 'test' });
+    client = connectRedis({ url: redis.url, deadlineMs: 2000, scripts: [], connectionName: 'test' });
     await waitFor(() => client.connected, { what: 'Redis' });
     files = writeEdge(backend.url, {
       // A storm on a busy machine is about limits, not about the time that an upstream takes.
@@ -104,7 +104,7 @@ describe('two gateways, one Redis', () => {
     await gateway.process.stop();
     const late = await spawnGateway({ ...env(), REDIS_URL: own.url });
     await late.process.waitForLine(/Redis is not connected.*ECONNREFUSED/);
-    expect((await ask(late.adminUrl, '/metrics')).text).toContain('esclusa_store_connected 0');
+    expect((await ask(late.adminUrl, '/metrics')).text).toContain('esclusa_store_connected{node="redis"} 0');
     expect((await ask(late.adminUrl, '/health/ready')).status).toBe(200);
     await late.process.stop();
   });

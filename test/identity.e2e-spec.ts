@@ -4,7 +4,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { removeApiKey } from '#libs/identity';
-import { RedisClient } from '#libs/redis';
+import { connectRedis } from '#libs/redis';
 import { sharedRedisUrl, waitFor } from '#libs/testing';
 import { bucket, policy, startEdge, type TestEdge } from './support/edge.js';
 import { ask, askRaw, tally, times } from './support/http.js';
@@ -232,7 +232,7 @@ describe('secrets', () => {
         answers.push(answer.text + JSON.stringify(answer.headers));
       }
       answers.push((await ask(edge.gateway.adminUrl, '/metrics')).text);
-      const client = new RedisClient({ url: sharedRedisUrl(), deadlineMs: 1000, scripts: [], connectionName: 'scan' });
+      const client = connectRedis({ url: sharedRedisUrl(), deadlineMs: 1000, scripts: [], connectionName: 'scan' });
       await waitFor(() => client.connected, { what: 'Redis' });
       redisText = JSON.stringify(await client.command('KEYS', '*'));
       await client.close();

@@ -3,7 +3,7 @@ import { ConfigModule } from '@nestjs/config';
 import { plainToInstance, Transform } from 'class-transformer';
 import { IsIn, IsInt, IsOptional, IsString, Matches, Max, Min, MinLength, validateSync } from 'class-validator';
 import { hostname } from 'node:os';
-import { redisUrlProblem } from '#libs/redis';
+import { parseRedisUrl } from '#libs/redis';
 import { RATE_LIMIT_DIALECTS, type RateLimitDialect } from './answers/rate-limit-fields.js';
 
 const toInteger = Transform(({ value }: { value: unknown }) => (typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value));
@@ -38,7 +38,7 @@ export class GatewayEnv {
   LIMITS_SOURCE = 'config/limits.yaml';
 
   @IsOptional()
-  @IsString({ message: 'redis://[user:password@]host[:port][/db] or rediss://…' })
+  @IsString({ message: 'redis://…, redis+sentinel://… or redis+cluster://…' })
   REDIS_URL?: string;
 
   /** `memory`: limits of this one process, for trying out and for tests. */
@@ -81,8 +81,8 @@ export function toGatewayEnv(raw: Readonly<Record<string, unknown>>): GatewayEnv
   const given = Object.fromEntries(known.filter((name) => raw[name] !== undefined && raw[name] !== '').map((name) => [name, raw[name]]));
   const env = plainToInstance(GatewayEnv, given, { exposeDefaultValues: true });
   const problems = validateSync(env).map((error) => `${error.property}: allowed: ${Object.values(error.constraints ?? {})[0] ?? ''}`);
-  const redisProblem = env.REDIS_URL === undefined ? undefined : redisUrlProblem(env.REDIS_URL);
-  if (redisProblem !== undefined) problems.push(`REDIS_URL: ${redisProblem}`);
+  const target = env.REDIS_URL === undefined ? undefined : parseRedisUrl(env.REDIS_URL);
+  if (target !== undefined && 'problem' in target) problems.push(`REDIS_URL: ${target.problem}`);
   if (env.REDIS_URL === undefined && env.STORE === undefined) {
     problems.push('REDIS_URL: missing; give the Redis that holds the limits, or STORE=memory for one process on its own');
   }

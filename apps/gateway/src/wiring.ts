@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { Admission } from '#libs/admission';
 import { Identifier } from '#libs/identity';
 import { MemoryBucketStore, RedisBucketStore, bucketScripts } from '#libs/rate-limiter';
-import { RedisClient } from '#libs/redis';
+import { connectRedis, type RedisClient } from '#libs/redis';
 import type { EdgeRules } from './edge/edge-rules.js';
 import { EnvError, type GatewayEnv } from './gateway.env.js';
 import { FaultLog } from './telemetry/fault-log.js';
@@ -27,7 +27,7 @@ export function connectStore(env: GatewayEnv, metrics: DecisionMetrics): RedisCl
     logger.warn('STORE=memory: limits are those of this one process; start no second gateway beside it');
     return undefined;
   }
-  return new RedisClient({
+  return connectRedis({
     url: env.REDIS_URL,
     deadlineMs: env.REDIS_DEADLINE_MS,
     scripts: bucketScripts,
@@ -35,10 +35,18 @@ export function connectStore(env: GatewayEnv, metrics: DecisionMetrics): RedisCl
     onCall: (result) => {
       metrics.storeCall(result);
     },
-    onStateChange: (state, detail) => {
-      metrics.storeConnected(state === 'connected');
-      if (state === 'connected') logger.log('Redis is connected');
-      else logger.warn(`Redis is not connected, failure modes decide: ${detail}`);
+    onConnection: (node, connected, detail) => {
+      metrics.storeConnected(node, connected);
+      if (connected) logger.log('Redis is connected', { node });
+      else logger.warn(`Redis is not connected, failure modes decide: ${detail}`, { node });
+    },
+    onBreaker: (node, state, why) => {
+      metrics.storeBreaker(node, state);
+      if (state === 'open') logger.warn(`Redis is not asked, failure modes decide: ${why}`, { node });
+      else logger.log(state === 'closing' ? 'Redis answers probes, a growing share of calls goes to it' : 'Redis is asked again', { node });
+    },
+    onGone: (node) => {
+      metrics.storeGone(node);
     },
   });
 }

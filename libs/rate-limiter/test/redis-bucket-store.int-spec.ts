@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { randomUUID } from 'node:crypto';
 import { MemoryBucketStore, RedisBucketStore, bucketScripts, type Check, type TokenBucketLimit } from '#libs/rate-limiter';
-import { RedisClient } from '#libs/redis';
+import { connectRedis, type RedisClient } from '#libs/redis';
 import { sharedRedisUrl, waitFor } from '#libs/testing';
 import { bucketStoreContract, tb } from './bucket-store.contract.js';
 import { redisUnderTest, type RedisUnderTest } from './redis-under-test.js';
@@ -81,7 +81,7 @@ describe('RedisBucketStore', () => {
   const check = (name: string, cost = 1): Check => ({ key: name, limit, cost, shadow: false });
 
   beforeAll(async () => {
-    client = new RedisClient({ url: sharedRedisUrl(), deadlineMs: 1000, scripts: bucketScripts, connectionName: 'store' });
+    client = connectRedis({ url: sharedRedisUrl(), deadlineMs: 1000, scripts: bucketScripts, connectionName: 'store' });
     store = new RedisBucketStore(client);
     await waitFor(() => client.connected, { timeoutMs: 5000, what: 'the connection to Redis' });
   });

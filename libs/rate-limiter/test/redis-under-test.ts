@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { RedisBucketStore } from '#libs/rate-limiter';
-import { RedisClient, loadScript, type Script } from '#libs/redis';
+import { connectRedis, type RedisClient, loadScript, type Script } from '#libs/redis';
 import { waitFor } from '#libs/testing';
 import type { StoreUnderTest } from './bucket-store.contract.js';
 
@@ -19,7 +19,7 @@ export interface RedisUnderTest extends StoreUnderTest {
 export async function redisUnderTest(url: string): Promise<RedisUnderTest> {
   const clockKey = `test:clock:${randomUUID()}`;
   const script = scriptWithClock(clockKey);
-  const client = new RedisClient({ url, deadlineMs: 1000, scripts: [script], connectionName: 'contract' });
+  const client = connectRedis({ url, deadlineMs: 1000, scripts: [script], connectionName: 'contract' });
   await waitFor(() => client.connected, { timeoutMs: 5000, what: 'the connection to Redis' });
   return {
     client,

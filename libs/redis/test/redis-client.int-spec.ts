@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { StoreFault } from '#libs/redis';
-import { RedisClient, loadScript, type CallResult } from '#libs/redis';
+import { connectRedis, type RedisClient, loadScript, type CallResult } from '#libs/redis';
 import { startRedis, waitFor } from '#libs/testing';
 
 const script = loadScript('admit-n');
@@ -23,7 +23,7 @@ describe('RedisClient', () => {
     return server;
   };
   const connect = (url: string, deadlineMs: number): RedisClient => {
-    const client = new RedisClient({
+    const client = connectRedis({
       url,
       deadlineMs,
       scripts: [script],

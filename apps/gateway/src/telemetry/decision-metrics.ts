@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Decision, PolicyVerdict } from '#libs/admission';
-import type { CallResult } from '#libs/redis';
+import type { BreakerState, CallResult } from '#libs/redis';
+
+const BREAKER_VALUES: Readonly<Record<BreakerState, number>> = { closed: 0, closing: 0.5, open: 1 };
 
 /** The gateway's metrics. No label ever names a tenant, user, key or address: their values come from the documents alone. */
 @Injectable()
@@ -35,8 +37,15 @@ export class DecisionMetrics {
   });
   private readonly connected = new Gauge({
     name: 'esclusa_store_connected',
-    help: '1 while Redis is connected and ready; 0 while failure modes decide. Absent with limits in memory.',
-    registers: [],
+    help: '1 while a Redis node is connected and ready; 0 while failure modes decide. Absent with limits in memory.',
+    labelNames: ['node'] as const,
+    registers: [this.registry],
+  });
+  private readonly breaker = new Gauge({
+    name: 'esclusa_store_breaker_state',
+    help: 'The breaker of a Redis node: 0 closed, calls go; 1 open, failure modes decide at once; 0.5 closing, a growing share of calls goes.',
+    labelNames: ['node'] as const,
+    registers: [this.registry],
   });
   private readonly healed = new Counter({
     name: 'esclusa_store_healed_total',
@@ -68,9 +77,17 @@ export class DecisionMetrics {
     this.counter(`s ${result}`, () => this.storeCalls.labels(result)).inc();
   }
 
-  storeConnected(connected: boolean): void {
-    this.registry.registerMetric(this.connected);
-    this.connected.set(connected ? 1 : 0);
+  storeConnected(node: string, connected: boolean): void {
+    this.connected.labels(node).set(connected ? 1 : 0);
+  }
+
+  storeBreaker(node: string, state: BreakerState): void {
+    this.breaker.labels(node).set(BREAKER_VALUES[state]);
+  }
+
+  storeGone(node: string): void {
+    this.connected.remove(node);
+    this.breaker.remove(node);
   }
 
   healedBuckets(count: number): void {
