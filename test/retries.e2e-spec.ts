@@ -145,4 +145,39 @@ describe('several addresses of one upstream', () => {
     await first.process.kill();
     await second.close();
   });
+
+  it('one that accepts connections and never answers is taken out too, as long as there is another', async () => {
+    const hung = await startBackend(() => undefined);
+    const second = await startBackend(answerJson({ from: 'second' }));
+    const timeouts = { headersMs: 100 };
+    const edge = await startEdge({
+      policies: WIDE,
+      edge: { upstreams: { backend: { urls: [hung.url, second.url], timeouts }, lone: { url: hung.url, timeouts } } },
+      routes: [
+        { name: 'pair', path: '/pair' },
+        { name: 'lone', path: '/lone', upstream: 'lone' },
+      ],
+    });
+    const oneByOne = async (path: string, count: number): Promise<number[]> => {
+      const statuses: number[] = [];
+      for (let i = 0; i < count; i += 1) statuses.push((await ask(edge.url, path)).status);
+      return statuses;
+    };
+    expect((await oneByOne('/pair', 20)).filter((status) => status === 504)).toHaveLength(5);
+    expect(await oneByOne('/lone', 8)).toEqual(Array.from({ length: 8 }, () => 504));
+    await edge.close();
+    await hung.close();
+    await second.close();
+  });
+
+  it('where none is left for another attempt, the answer tells what the only one met', async () => {
+    const edge = await startEdge({ policies: WIDE, edge: { upstreams: { backend: { url: `http://127.0.0.1:${await freePort()}` } } } });
+    const answers = [await ask(edge.url, '/x'), await ask(edge.url, '/x')];
+    expect(answers.map(({ status, headers }) => [status, headers['proxy-status']])).toEqual([
+      [502, expect.stringContaining('connection_refused')],
+      [503, expect.stringContaining('destination_unavailable')],
+    ]);
+    expect((await ask(edge.gateway.adminUrl, '/metrics')).text).not.toMatch(/^esclusa_upstream_retries_total\{.*\} [1-9]/m);
+    await edge.close();
+  });
 });

@@ -59,6 +59,8 @@ export class Exchange {
   private deadline: NodeJS.Timeout | undefined;
   private retries = 0;
   private cancelled: Error | undefined;
+  /** The fault of the last attempt. */
+  private met: UpstreamFault | undefined;
 
   constructor(private readonly options: ExchangeOptions) {
     this.withBody = hasBody(options.request);
@@ -85,7 +87,8 @@ export class Exchange {
   private attempt(): Promise<Outcome> {
     const { upstream, response, request, head } = this.options;
     const address = upstream.pick(this.address);
-    if (address instanceof UpstreamFault) return Promise.resolve(this.outcomeOf(address));
+    // Where nothing is left for another attempt, what the first one met is the answer.
+    if (address instanceof UpstreamFault) return Promise.resolve(this.met ?? this.outcomeOf(address));
     this.address = address;
     return new Promise((resolve) => {
       this.handler = new ForwardHandler(response, {
@@ -169,6 +172,7 @@ export class Exchange {
     if (error instanceof Discarded) return 'again';
     if (error instanceof CallerGone) return 'over';
     const fault = faultOf(error);
+    this.met = fault;
     this.options.onFault(fault, error);
     if (isGone(this.options.response)) return 'over';
     return this.mayRepeat(fault) && this.takeRetry() ? 'again' : fault;
@@ -186,8 +190,8 @@ export class Exchange {
   }
 
   private takeRetry(): boolean {
-    const { config, budget } = this.options.upstream;
-    return this.cancelled === undefined && this.retries < config.retries.attempts && budget.take();
+    const { config, budget, available } = this.options.upstream;
+    return this.cancelled === undefined && this.retries < config.retries.attempts && available && budget.take();
   }
 
   private readonly onClose = (): void => {

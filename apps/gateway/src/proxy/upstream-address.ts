@@ -14,6 +14,8 @@ export interface AddressOptions {
   readonly connectMs: number;
   /** Requests that may be on their way at once, those that wait for a socket included. */
   readonly capacity: number;
+  /** Whether another address of the upstream is healthy. */
+  readonly hasSpare: () => boolean;
   readonly onHealth: (healthy: boolean) => void;
 }
 
@@ -29,6 +31,10 @@ export class UpstreamAddress {
   constructor(private readonly options: AddressOptions) {
     this.pool = new Pool(options.url, options.pool);
     this.name = new URL(options.url).hostname;
+  }
+
+  get url(): string {
+    return this.options.url;
   }
 
   get healthy(): boolean {
@@ -50,17 +56,25 @@ export class UpstreamAddress {
   /** @param came `nothing` where the end of the call was not the upstream's doing */
   ended(came: UpstreamFault | 'answered' | 'nothing'): void {
     this.underway -= 1;
-    if (came === 'answered') this.health.succeeded();
-    else if (came !== 'nothing' && this.health.failed(came)) {
-      this.options.onHealth(false);
-      this.probe(FIRST_PROBE_MS);
-    }
+    if (came === 'answered') this.health.answered();
+    if (came === 'answered' || came === 'nothing') return;
+    const probeAfterMs = this.health.failed(came, this.options.hasSpare());
+    if (probeAfterMs === undefined) return;
+    this.options.onHealth(false);
+    this.probeAfter(probeAfterMs, FIRST_PROBE_MS);
   }
 
   async close(): Promise<void> {
     this.closed = true;
     clearTimeout(this.probing);
     await this.pool.close();
+  }
+
+  private probeAfter(ms: number, nextMs: number): void {
+    if (this.closed) return;
+    this.probing = setTimeout(() => {
+      this.probe(nextMs);
+    }, ms).unref();
   }
 
   /** Tries to connect until it works: callers' requests are no probes. */
@@ -70,14 +84,11 @@ export class UpstreamAddress {
     socket.setTimeout(this.options.connectMs, () => socket.destroy(new Error('no connection in time')));
     socket.once('connect', () => {
       socket.destroy();
-      this.health.succeeded();
+      this.health.connected();
       if (!this.closed) this.options.onHealth(true);
     });
     socket.once('error', () => {
-      if (this.closed) return;
-      this.probing = setTimeout(() => {
-        this.probe(Math.min(LAST_PROBE_MS, nextMs * 2));
-      }, nextMs).unref();
+      this.probeAfter(nextMs, Math.min(LAST_PROBE_MS, nextMs * 2));
     });
   }
 }

@@ -33,6 +33,7 @@ export class Upstream {
           pool,
           connectMs: timeouts.connectMs,
           capacity: connections + config.queue,
+          hasSpare: () => this.addresses.some((address) => address.healthy && address.url !== url),
           onHealth: (healthy) => {
             onHealth(url, healthy);
           },
@@ -58,6 +59,11 @@ export class Upstream {
       return address;
     }
     return spare ?? new UpstreamFault(healthy > 0 ? 'connection_limit_reached' : 'destination_unavailable', true);
+  }
+
+  /** Whether there is an address to try now. */
+  get available(): boolean {
+    return this.addresses.some((address) => address.healthy && !address.full);
   }
 
   async close(): Promise<void> {
