@@ -5,7 +5,7 @@ import { MemoryBucketStore, RedisBucketStore, bucketScripts } from '#libs/rate-l
 import { connectRedis, type RedisClient } from '#libs/redis';
 import type { EdgeRules } from './edge/edge-rules.js';
 import { EnvError, type GatewayEnv } from './gateway.env.js';
-import { FaultLog } from './telemetry/fault-log.js';
+import { CountedLog } from './telemetry/counted-log.js';
 import type { DecisionMetrics } from './telemetry/decision-metrics.js';
 
 /** How the libraries become the gateway's providers. */
@@ -53,14 +53,14 @@ export function connectStore(env: GatewayEnv, metrics: DecisionMetrics): RedisCl
 
 export function makeAdmission(rules: EdgeRules, metrics: DecisionMetrics, redis: RedisClient | undefined): Admission {
   const local = new MemoryBucketStore();
-  const faults = new FaultLog();
+  const faults = new CountedLog('Store', 'no answer from the store; failure modes decided');
   metrics.limitsRevision(rules.current.revision);
   return new Admission({
     rules: () => rules.current,
     store: redis === undefined ? new MemoryBucketStore() : new RedisBucketStore(redis),
     local,
     onFault: (fault) => {
-      faults.note(fault);
+      faults.note({ fault: fault.code === undefined ? fault.kind : `${fault.kind} ${fault.code}` });
     },
     onHealed: (count) => {
       metrics.healedBuckets(count);

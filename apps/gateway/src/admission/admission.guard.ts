@@ -24,7 +24,8 @@ export class AdmissionGuard implements CanActivate {
   }
 }
 
-function tell({ fields }: Visit, reply: FastifyReply): true {
+function tell({ fields, trace }: Visit, reply: FastifyReply): true {
+  void reply.header('x-request-id', trace.requestId);
   for (let i = 0; i < fields.length; i += 2) void reply.header(fields[i] as string, fields[i + 1]);
   return true;
 }

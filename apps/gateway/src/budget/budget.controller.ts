@@ -1,4 +1,4 @@
-import { Controller, Get, Query, Req } from '@nestjs/common';
+import { Controller, Get, Header, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Admission } from '#libs/admission';
 import { Identifier, type Caller } from '#libs/identity';
@@ -33,6 +33,7 @@ export class BudgetController {
   ) {}
 
   @Get()
+  @Header('cache-control', 'no-store')
   async report(@Req() request: FastifyRequest, @Query('route') name?: string): Promise<BudgetReport> {
     const who = await this.identifier.identify(partsOf(request.raw));
     if (who.kind === 'rejected') throw rejected(who.reason, who.detail);

@@ -1,3 +1,4 @@
+import { accessSync, constants } from 'node:fs';
 import { parseArgs } from 'node:util';
 import {
   DocumentError,
@@ -5,13 +6,16 @@ import {
   documentKind,
   loadEdgeDocument,
   loadLimitsDocument,
+  toEdgeConfig,
   type EdgeDocument,
   type LimitsDocument,
 } from '#libs/rules';
+import { tlsFiles } from '../edge/tls-files.js';
+import { EnvError } from '../gateway.env.js';
 import { UsageError, runCli } from './run-cli.js';
 
 const USAGE = `npm run validate -- FILE…
-An edge and a limits document together are also checked against each other.`;
+An edge and a limits document together are also checked against each other. Files that the edge document names are looked for, and missed in a warning.`;
 
 await runCli(USAGE, [], () => {
   const { positionals: files } = parseArgs({ allowPositionals: true });
@@ -27,6 +31,7 @@ await runCli(USAGE, [], () => {
     if (result === undefined) process.stdout.write(`${file}: ok\n`);
     failed ||= result !== undefined;
   }
+  edges.forEach(warnOfFiles);
   const [edge] = edges;
   const [limit] = limits;
   if (!failed && edges.length === 1 && limits.length === 1 && edge !== undefined && limit !== undefined) {
@@ -35,6 +40,36 @@ await runCli(USAGE, [], () => {
   }
   return failed ? 1 : 0;
 });
+
+/** Files that the document names and that are not to be had here, where a gateway need not run. */
+function warnOfFiles(edge: EdgeDocument): void {
+  const { listener, upstreams, identity } = toEdgeConfig(edge);
+  const keyFiles = identity.jwt.map(({ jwks }, i) => [`identity.jwt[${i}].jwks.file`, 'file' in jwks ? jwks.file : undefined] as const);
+  const checks = [
+    () => void tlsFiles(listener.tls ?? {}, 'listener.tls'),
+    ...[...upstreams.values()].map((upstream) => () => void tlsFiles(upstream.tls, `upstreams.${upstream.name}.tls`)),
+    ...[['identity.apiKeys.file', identity.apiKeys?.file] as const, ...keyFiles].map(([where, file]) => () => {
+      if (file !== undefined) mustBeReadable(file, where);
+    }),
+  ];
+  for (const check of checks) {
+    try {
+      check();
+    } catch (error) {
+      if (!(error instanceof EnvError)) throw error;
+      process.stderr.write(`warning: ${error.message}; a gateway would not start here\n`);
+    }
+  }
+}
+
+/** @throws EnvError */
+function mustBeReadable(file: string, where: string): void {
+  try {
+    accessSync(file, constants.R_OK);
+  } catch (error) {
+    throw new EnvError(`EDGE_CONFIG: ${where}: ${file} cannot be read: ${(error as Error).message}`);
+  }
+}
 
 function attempt(run: () => unknown): DocumentError | undefined {
   try {

@@ -102,8 +102,8 @@ export class EdgeListener {
   /** For Fastify: what the parser refuses. */
   readonly onClientError = (error: Error & ParserError, socket: Socket): void => {
     const bad = badByParser(error);
-    // Its request is still being sent when a connection is idle, or broken off: nobody has to be told.
-    if (bad === undefined || !socket.writable) socket.destroy();
+    // A connection that was opened ahead and never used, or that broke off: nobody has to be told.
+    if (bad === undefined || !socket.writable || socket.bytesRead === 0) socket.destroy();
     else this.endSocket(socket, bad);
   };
 

@@ -5,6 +5,7 @@ import { exposedFields } from '../answers/cors.js';
 import { EdgeRules } from '../edge/edge-rules.js';
 import { targetOf } from '../edge/request-target.js';
 import { GatewayEnv } from '../gateway.env.js';
+import { CountedLog } from '../telemetry/counted-log.js';
 import { ProxyMetrics } from '../telemetry/proxy-metrics.js';
 import { Exchange, type UpgradeWish } from './exchange.js';
 import { passedUsBefore, type Hop } from './forwarding-fields.js';
@@ -17,6 +18,7 @@ import { Upstreams } from './upstreams.js';
 @Injectable()
 export class Forwarder {
   private readonly logger = new Logger('Forwarder');
+  private readonly faults = new CountedLog('Upstream', 'no whole answer');
 
   constructor(
     private readonly upstreams: Upstreams,
@@ -33,7 +35,7 @@ export class Forwarder {
     const upstream = this.upstreams.get(route.upstream ?? '');
     const { name } = upstream.config;
     const onFault = (fault: UpstreamFault, error: Error): void => {
-      this.noteFault(name, fault, error);
+      this.noteFault(name, visit.trace.requestId, fault, error);
     };
     if (passedUsBefore(request.headers.via, this.rules.current.edge.name)) {
       const loop = new UpstreamFault('proxy_loop_detected');
@@ -78,8 +80,9 @@ export class Forwarder {
     });
   }
 
-  noteFault(upstream: string, fault: UpstreamFault, error: Error): void {
+  private noteFault(upstream: string, requestId: string, fault: UpstreamFault, error: Error): void {
     this.metrics.fault(upstream, fault.error);
+    this.faults.note({ upstream, error: fault.error }, { requestId });
     if (fault.error === 'proxy_internal_error') this.logger.error(error.stack ?? error.message);
   }
 
