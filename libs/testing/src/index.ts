@@ -2,6 +2,7 @@
 export { startBackend, type Backend, type RecordedRequest } from './backend.js';
 export { answerAfter, answerJson, drip, failWith, resetConnection } from './backend-handlers.js';
 export { FakeClock } from './fake-clock.js';
+export { startFaultProxy, type FaultProxy, type ProxyTarget } from './fault-proxy/start-fault-proxy.js';
 export { freePort } from './free-port.js';
 export { NoRedisError } from './redis/redis-program.js';
 export { sharedRedisUrl } from './redis/shared-redis.js';
