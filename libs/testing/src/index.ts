@@ -10,6 +10,7 @@ export { sharedRedisUrl } from './redis/shared-redis.js';
 export { type SlotMove } from './redis/slot-move.js';
 export { startRedis, type RedisServer, type StartRedisOptions } from './redis/start-redis.js';
 export { startRedisCluster, type RedisCluster, type RedisClusterNode, type StartRedisClusterOptions } from './redis/start-redis-cluster.js';
+export { startRedisSentinel, type RedisSentinel, type StartRedisSentinelOptions } from './redis/start-redis-sentinel.js';
 export { repositoryRoot } from './repository-root.js';
 export { spawnNode, type SpawnedNode, type SpawnNodeOptions } from './spawn-node.js';
 export { waitFor, type WaitOptions } from './wait-for.js';
