@@ -1,4 +1,6 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { OutputLines } from '../output-lines.js';
 import { runWhenThisProcessEnds, unrefPipe } from '../reaper.js';
 import type { RedisProgram } from './redis-program.js';
@@ -8,6 +10,8 @@ export interface RedisLaunch {
   /** A temporary folder of this server's own. */
   readonly dir: string;
   readonly args: readonly string[];
+  /** The text of a configuration file; not in Docker. */
+  readonly config?: string;
 }
 
 /** A started server, which may not answer yet. */
@@ -32,7 +36,10 @@ export function launchRedis(program: RedisProgram, launch: RedisLaunch): RedisPr
 }
 
 function launchBinary(path: string, launch: RedisLaunch): RedisProcess {
-  const child = spawn(path, serverArgs({ via: 'binary', path }, launch), { stdio: ['ignore', 'pipe', 'pipe'] });
+  const file = join(launch.dir, 'redis.conf');
+  if (launch.config !== undefined) writeFileSync(file, launch.config);
+  const args = [...(launch.config === undefined ? [] : [file]), ...serverArgs({ via: 'binary', path }, launch)];
+  const child = spawn(path, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   const { pid } = child;
   if (pid === undefined) {
     child.on('error', () => undefined);

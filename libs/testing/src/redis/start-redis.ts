@@ -6,7 +6,7 @@ import { waitFor } from '../wait-for.js';
 import { within } from '../within.js';
 import { redisCommand } from './redis-command.js';
 import { machineMeans } from './redis-means.js';
-import { launchRedis, type RedisProcess } from './redis-process.js';
+import { launchRedis, type RedisLaunch, type RedisProcess } from './redis-process.js';
 import { provideRedis, type RedisProgram } from './redis-program.js';
 
 export interface StartRedisOptions {
@@ -35,6 +35,7 @@ const START_TIMEOUT_MS = 15_000;
 const ATTEMPTS = 3;
 
 let program: Promise<RedisProgram> | undefined;
+let localProgram: Promise<RedisProgram> | undefined;
 
 /**
  * Starts a redis-server, getting one first where there is none, and waits until it answers.
@@ -42,20 +43,43 @@ let program: Promise<RedisProgram> | undefined;
  */
 export async function startRedis(options: StartRedisOptions = {}): Promise<RedisServer> {
   program ??= provideRedis(machineMeans);
-  const how = await program;
-  // A free port may be taken by another process before the server has it: then on with another one.
+  const { port, args = [] } = options;
+  return startInTurn(await program, { port, args: () => Promise.resolve(args) });
+}
+
+/** A server that is one of several. */
+export interface PeerOptions {
+  /** Asked anew for each attempt to start, so that it may name free ports. */
+  readonly args: () => Promise<readonly string[]>;
+  /** The text of its configuration file, which it may rewrite. */
+  readonly config?: string;
+}
+
+/** As `startRedis`, but never in Docker, inside of which servers do not find each other on loopback. */
+export async function startRedisPeer(options: PeerOptions): Promise<RedisServer> {
+  localProgram ??= provideRedis({ ...machineMeans, dockerImage: () => Promise.resolve(undefined) });
+  return startInTurn(await localProgram, options);
+}
+
+interface Start extends PeerOptions {
+  readonly port?: number | undefined;
+}
+
+/** A free port may be taken by another process before the server has it: then on with another one. */
+async function startInTurn(how: RedisProgram, { port, args, ...more }: Start): Promise<RedisServer> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await start(how, options.port ?? (await freePort()), options.args ?? []);
+      return await start(how, { port: port ?? (await freePort()), args: await args(), ...more });
     } catch (error) {
-      if (options.port !== undefined || attempt === ATTEMPTS) throw error;
+      if (port !== undefined || attempt === ATTEMPTS) throw error;
     }
   }
 }
 
-async function start(how: RedisProgram, port: number, args: readonly string[]): Promise<RedisServer> {
+async function start(how: RedisProgram, launch: Omit<RedisLaunch, 'dir'>): Promise<RedisServer> {
+  const { port } = launch;
   const dir = mkdtempSync(join(tmpdir(), 'esclusa-redis-'));
-  const server = launchRedis(how, { port, dir, args });
+  const server = launchRedis(how, { ...launch, dir });
   const stop = async () => {
     server.signal('kill');
     await within(server.exited, 10_000);
