@@ -3,7 +3,8 @@
 
   KEYS[i]   the bucket of check i; all in one slot
   ARGV[1]   notAfter, server time in µs: past it nothing is taken; 0 for no bound
-  ARGV[2..] six for each check: kind, shadow ("1": reported, never refusing), cost (0: look only), a, b, c (the limit,
+  ARGV[2..] six for each check: kind, shadow ("1": reported, never refusing), cost (0: look only;
+            below 0: give back so much, up to the limit), a, b, c (the limit,
             see the include of its kind)
   Returns   { now, status, and five for each check: verdict, remaining, wait, reset, healed }
             now in µs; status 0 refused, 1 admitted, 2 late (then nothing follows)
@@ -36,7 +37,7 @@ end
 local reply = { now, admitted and 1 or 0 }
 for i, check in ipairs(checks) do
   local kind, at = check.kind, #reply
-  local charged = admitted and check.verdict == 1 and check.cost > 0
+  local charged = admitted and check.verdict == 1 and (check.cost > 0 or check.cost < 0 and check.stored)
   if charged then kind.charge(check) end
   local remaining, reset = kind.outlook(check)
   if charged or check.restated then kind.write(KEYS[i], check, reset) end

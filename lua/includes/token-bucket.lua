@@ -95,7 +95,7 @@ function token_bucket.evaluate(key, a, b, c, cost, now)
 end
 
 function token_bucket.charge(check)
-  check.tokens = check.tokens - check.cost * MICRO
+  check.tokens = math.min(check.capacity, check.tokens - check.cost * MICRO)
 end
 
 -- Whole tokens left, and µs until the bucket is full.

@@ -32,7 +32,7 @@ export interface Decision {
   readonly cost: number;
   /** Of the limits that decided. */
   readonly revision: number;
-  /** Every policy that applied, shadow ones too; empty where the store gave no answer and nothing stood in for it. */
+  /** Every policy that applied and whose node answered, shadow ones too; empty where the store gave no answer and nothing stood in for it. */
   readonly policies: readonly PolicyVerdict[];
   /** When to come back; undefined where waiting does not help (or nothing was refused). */
   readonly retryAfterMs: number | undefined;

@@ -23,11 +23,14 @@ export function unavailable(request: AdmissionRequest, revision: number): Decisi
   });
 }
 
+/** Without those that are not known: their node did not answer, and others refused. */
 export function toPolicyVerdicts(applied: readonly AppliedCheck[], reply: AdmitReply): PolicyVerdict[] {
-  return applied.map((check, i) => {
+  const policies: PolicyVerdict[] = [];
+  applied.forEach((check, i) => {
     const { verdict, remaining, retryAfterMs, resetAfterMs } = reply.verdicts[i] as CheckVerdict;
-    return { applied: check.applied, verdict, remaining, retryAfterMs, resetAfterMs };
+    if (verdict !== 'unknown') policies.push({ applied: check.applied, verdict, remaining, retryAfterMs, resetAfterMs });
   });
+  return policies;
 }
 
 /** Folds the policies' verdicts into one decision. A cost that can never fit outweighs the rest: waiting does not help. */

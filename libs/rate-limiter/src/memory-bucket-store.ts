@@ -60,7 +60,7 @@ export class MemoryBucketStore implements BucketStore {
   }
 
   private settle(check: Check, evaluation: Evaluation<unknown>, admitted: boolean, nowUs: number) {
-    const charged = admitted && check.cost > 0 ? evaluation.charged : undefined;
+    const charged = admitted && check.cost !== 0 ? evaluation.charged : undefined;
     const state = charged ?? evaluation.state;
     const outlook = algorithmOf(check.limit).outlook(state, check.limit, nowUs);
     if (charged !== undefined || evaluation.restated) {

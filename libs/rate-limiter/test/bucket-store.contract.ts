@@ -214,6 +214,15 @@ export function bucketStoreContract(name: string, make: () => Promise<StoreUnder
       }
     });
 
+    it('a cost below 0 gives back what was spent, never more than the limit, and leaves nothing in a fresh bucket', async () => {
+      const limit = tb(10, 1, 3600);
+      await ask(limit, 6);
+      expect(await ask(limit, -4)).toMatchObject({ verdict: 'admitted', remaining: 8 });
+      expect(await ask(limit, -4)).toMatchObject({ verdict: 'admitted', remaining: 10 });
+      expect(await ask(limit, -4, 'fresh')).toMatchObject({ verdict: 'admitted', remaining: 10 });
+      expect(await ask(limit, 11)).toMatchObject({ verdict: 'cost-exceeds-limit' });
+    });
+
     it('a cost of 0 looks without spending and leaves nothing behind', async () => {
       expect(await ask(tb(10, 1), 0)).toMatchObject({ admitted: true, remaining: 10, resetAfterMs: 0 });
       expect(await subject.storedTokens(`${prefix}a`)).toBeUndefined();

@@ -29,7 +29,7 @@ describe('the Lua script and its TypeScript twin', () => {
     fc.record({
       bucket: fc.integer({ min: 0, max: 3 }),
       limit: fc.integer({ min: 0, max: 2 }),
-      cost: fc.oneof(fc.integer({ min: 0, max: 12 }), fc.constantFrom(1_000_000, 9_000_000_000)),
+      cost: fc.oneof(fc.integer({ min: -5, max: 12 }), fc.constantFrom(1_000_000, 9_000_000_000, -1_000_000)),
       shadow: fc.boolean(),
     }),
     { minLength: 1, maxLength: 4 },

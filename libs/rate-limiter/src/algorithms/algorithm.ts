@@ -31,7 +31,7 @@ export interface Outlook {
 export interface Algorithm<Limit, State> {
   readonly code: string;
   encode(limit: Limit): readonly [a: number, b: number, c: number];
-  /** `nowUs`: server time in µs; `cost`: whole units, 0 only looks. */
+  /** `nowUs`: server time in µs; `cost`: whole units; 0 only looks, below 0 gives back, up to the limit. */
   evaluate(state: State | undefined, limit: Limit, cost: number, nowUs: number): Evaluation<State>;
   outlook(state: State, limit: Limit, nowUs: number): Outlook;
 }

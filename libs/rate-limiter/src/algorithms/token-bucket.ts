@@ -77,7 +77,10 @@ function evaluate(
   if (missing > 0) {
     return { verdict: 'refused', waitUs: timeToRefill(state, missing, nowUs), state, charged: undefined, restated };
   }
-  return { verdict: 'admitted', waitUs: 0, state, charged: { ...state, tokens: state.tokens - cost * MICRO }, restated };
+  // What is given back to a bucket that nobody has charged is not missing there.
+  const tokens = Math.min(limit.capacity * MICRO, state.tokens - cost * MICRO);
+  const charged = cost < 0 && stored === undefined ? undefined : { ...state, tokens };
+  return { verdict: 'admitted', waitUs: 0, state, charged, restated };
 }
 
 /** The classic bucket: a burst up to `capacity`, then the refill rate. Twin of `lua/includes/token-bucket.lua`. */
