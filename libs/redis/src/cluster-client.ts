@@ -22,6 +22,7 @@ export class ClusterClient extends RedisClient {
   private readonly owners = new Array<RedisNode | undefined>(SLOTS).fill(undefined);
   private refreshing = false;
   private refreshedAtMs = -Infinity;
+  private dueAtMs = Infinity;
   private timer: NodeJS.Timeout | undefined;
   private closed = false;
 
@@ -92,11 +93,14 @@ export class ClusterClient extends RedisClient {
     return node;
   }
 
+  /** Sooner than it was going to, never later: whoever asks often must not put it off. */
   private refreshIn(ms: number): void {
-    if (this.closed || this.refreshing) return;
+    const nowMs = performance.now();
+    const dueAtMs = Math.max(nowMs + ms, this.refreshedAtMs + LEAST_REFRESH_MS);
+    if (this.closed || this.refreshing || dueAtMs >= this.dueAtMs) return;
     clearTimeout(this.timer);
-    const earliest = this.refreshedAtMs + LEAST_REFRESH_MS - performance.now();
-    this.timer = setTimeout(() => void this.refresh(), Math.max(0, Math.min(ms, REFRESH_MS), earliest)).unref();
+    this.dueAtMs = dueAtMs;
+    this.timer = setTimeout(() => void this.refresh(), dueAtMs - nowMs).unref();
   }
 
   /** Asks one node after the other, from a different one each time, until one knows. */
@@ -115,6 +119,7 @@ export class ClusterClient extends RedisClient {
       if (known) break;
     }
     this.refreshing = false;
+    this.dueAtMs = Infinity;
     this.refreshedAtMs = performance.now();
     this.refreshIn(known ? REFRESH_MS * (0.75 + Math.random() / 2) : 2 * LEAST_REFRESH_MS);
   }
