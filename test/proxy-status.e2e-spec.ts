@@ -34,6 +34,8 @@ describe('Proxy-Status tells each fault apart', () => {
       'large-head': await startRawUpstream((socket) => socket.end(`HTTP/1.1 200 OK\r\nX: ${'a'.repeat(70_000)}\r\n\r\n`)),
       stops: await startRawUpstream((socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf')),
       short: await startRawUpstream((socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf')),
+      coded: await startRawUpstream((socket) => socket.end('HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n')),
+      'odd-status': await startRawUpstream((socket) => socket.end('HTTP/1.1 799 Odd\r\nContent-Length: 0\r\n\r\n')),
       'other-tls': await startRawUpstream((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n')),
     };
     closing.push(
@@ -95,6 +97,8 @@ describe('Proxy-Status tells each fault apart', () => {
     ['the route’s deadline', '/deadline', 504, 'http_response_timeout', 'late'],
     ['a name that does not exist', '/nowhere/x', 502, 'dns_error', 'nowhere'],
     ['an upstream that does not speak HTTP', '/garbage/x', 502, 'http_protocol_error', 'garbage'],
+    ['a status that is none', '/odd-status/x', 502, 'http_protocol_error', 'odd-status'],
+    ['a transfer coding that is not known', '/coded/x', 502, 'http_response_transfer_coding', 'coded'],
     ['a response head that is too large', '/large-head/x', 502, 'http_response_header_section_size', 'large-head'],
     ['an upstream that does not speak TLS', '/other-tls/x', 502, 'tls_protocol_error', 'other-tls'],
   ])('%s', async (_what, path, code, error, upstream) => {

@@ -16,6 +16,7 @@ export type ProxyError =
   | 'http_response_header_section_size'
   | 'http_response_incomplete'
   | 'http_response_timeout'
+  | 'http_response_transfer_coding'
   | 'proxy_internal_error'
   | 'proxy_internal_response'
   | 'proxy_loop_detected'

@@ -1,3 +1,5 @@
+import { METHODS } from 'node:http';
+
 /** Why a request was refused before anybody looked at what it asks for. Each closes its connection. */
 export type BadRequestKind = 'expectation' | 'framing' | 'head-too-large' | 'host' | 'method' | 'syntax' | 'target' | 'timeout' | 'version';
 
@@ -27,6 +29,9 @@ export interface HeadRules {
 
 const VERSIONS = 'HTTP/1.1 is spoken here.';
 const SYNTAX = 'The request is not valid HTTP.';
+const KNOWN_METHODS = new Set(METHODS);
+/** Visible ASCII but for `#`, which begins what no request carries (RFC 3986 §3.5). */
+const TARGET = /^[!"$-~]+$/;
 const AUTHORITY = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
 
 /**
@@ -53,6 +58,8 @@ export function badHead(head: Head, http2: boolean, { maxHeaders, maxHeaderBytes
       if (problem !== undefined) return problem;
     } else if (name === ':authority') authority = value;
   }
+  // HTTP/2 has a field of its own for it, and both must say the same (RFC 9113 §8.3.1).
+  if (authority !== undefined && host !== undefined && authority !== host) return bad('host', 400, 'Host differs from :authority.');
   return badMethod(head.method) ?? badTarget(head) ?? badHost(authority ?? host, httpVersion, hosts);
 }
 
@@ -70,18 +77,20 @@ function badCoding(value: string, httpVersion: string): BadRequest | undefined {
 /** TRACE would show the caller the fields that the edge adds; CONNECT is for forward proxies. */
 function badMethod(method: string | undefined): BadRequest | undefined {
   if (method === 'TRACE' || method === 'CONNECT') return bad('method', 501, `${method} is not taken here.`);
+  // HTTP/1.1's parser knows no others; HTTP/2 takes any.
+  if (method === undefined || !KNOWN_METHODS.has(method)) return bad('method', 501, 'This method is not known here.');
   return undefined;
 }
 
 /** Absolute and authority form speak to a forward proxy (RFC 9112 §3.2), and name a host beside Host. */
 function badTarget({ url = '', method }: Head): BadRequest | undefined {
-  if (url.startsWith('/') || (url === '*' && method === 'OPTIONS')) return undefined;
-  return bad('target', 400, 'The request target must be a path.');
+  if (url.startsWith('/') ? TARGET.test(url) : url === '*' && method === 'OPTIONS') return undefined;
+  return bad('target', 400, 'The request target must be a path of visible ASCII characters, without a fragment.');
 }
 
 function badHost(host: string | undefined, httpVersion: string, hosts: readonly string[] | undefined): BadRequest | undefined {
   if (host === undefined) return httpVersion === '1.0' && hosts === undefined ? undefined : bad('host', 400, 'A Host field is missing.');
-  if (!AUTHORITY.test(host)) return bad('host', 400, 'The Host field is malformed.');
+  if (!AUTHORITY.test(host) || Number(/:(\d+)$/.exec(host)?.[1] ?? 0) > 65_535) return bad('host', 400, 'The Host field is malformed.');
   if (hosts === undefined) return undefined;
   const name = host.toLowerCase().replace(/:\d+$/, '');
   const known = hosts.some((one) => (one.startsWith('*.') ? name.endsWith(one.slice(1)) : name === one));

@@ -29,6 +29,8 @@ export type PlainListener = (request: IncomingMessage, response: ServerResponse)
 const CHECK_MS = 500;
 /** How long a caller may go on sending what is not understood, so that it gets its answer. */
 const LINGER_MS = 1000;
+/** Requests that may wait for their turn on a connection before it is read no further. */
+const MAX_WAITING = 16;
 /** Of one HTTP/2 connection. */
 const MAX_STREAMS = 100;
 
@@ -37,7 +39,9 @@ const NO_CONNECT: BadRequest = { kind: 'method', status: 501, detail: 'CONNECT i
 const CONDEMNED = Symbol('esclusa:condemned');
 /** The last answer that was begun on a connection, or is to be. */
 const LATEST = Symbol('esclusa:latest');
-type Peer = Socket & { [CONDEMNED]?: boolean; [LATEST]?: ServerResponse };
+/** How many requests wait for their turn on a connection. */
+const WAITING = Symbol('esclusa:waiting');
+type Peer = Socket & { [CONDEMNED]?: boolean; [LATEST]?: ServerResponse; [WAITING]?: number };
 
 /**
  * The server that callers connect to: HTTP/1.1, with TLS and HTTP/2 where the edge document says so. What is not well-formed beyond doubt ends
@@ -46,6 +50,10 @@ type Peer = Socket & { [CONDEMNED]?: boolean; [LATEST]?: ServerResponse };
 export class EdgeListener {
   private readonly sessions = new Set<ServerHttp2Session>();
   private readonly sockets = new Set<Socket>();
+  /** Connections that HTTP is spoken on: those of TLS inside of it. */
+  private readonly peers = new Set<Peer>();
+  /** Of these, the ones that have not had a whole request yet. */
+  private readonly fresh = new Set<Peer>();
   private server: Server | undefined;
   private upgrade: UpgradeListener | undefined;
   private plain: PlainListener | undefined;
@@ -70,10 +78,16 @@ export class EdgeListener {
     server.maxHeadersCount = maxHeaders + 1;
     server.maxConnections = maxConnections;
     this.answerExpectations(server, handle);
-    server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    server.on('upgrade', (request: IncomingMessage, socket: Peer, head: Buffer) => {
+      this.fresh.delete(socket);
       const bad = this.badHead(request);
-      if (bad !== undefined) this.endSocket(socket, bad);
-      else if (this.upgrade?.(request, socket, head) !== true) replay(server, request, socket, head);
+      if (bad !== undefined) {
+        this.endSocket(socket, bad);
+        return;
+      }
+      inTurn(socket, socket[LATEST], () => {
+        if (this.upgrade?.(request, socket, head) !== true) replay(server, request, socket, head);
+      });
     });
     server.on('connect', (_request: IncomingMessage, socket: Socket) => {
       this.endSocket(socket, NO_CONNECT);
@@ -82,8 +96,13 @@ export class EdgeListener {
       this.events.dropped();
     });
     server.on('connection', (socket: Socket) => {
+      if (this.sockets.has(socket)) return;
       this.sockets.add(socket);
       socket.once('close', () => this.sockets.delete(socket));
+      if (this.config.tls === undefined) this.meet(socket);
+    });
+    server.on('secureConnection', (socket: Socket) => {
+      this.meet(socket);
     });
     this.server = server;
     return server;
@@ -107,9 +126,11 @@ export class EdgeListener {
     else this.endSocket(socket, bad);
   };
 
-  /** Closes connections without a request; those of HTTP/2 after their open streams. */
+  /** Closes connections without a request, and lets answers that are still to begin say that theirs closes; those of HTTP/2 after their open streams. */
   closeIdle(): void {
     this.server?.closeIdleConnections();
+    for (const socket of this.fresh) socket.destroy();
+    for (const { [LATEST]: latest } of this.peers) if (latest?.headersSent === false) latest.shouldKeepAlive = false;
     for (const session of this.sessions) session.close();
   }
 
@@ -177,25 +198,31 @@ export class EdgeListener {
     });
   }
 
+  private meet(socket: Peer): void {
+    if (this.peers.has(socket)) return;
+    // Asked while there is one: a connection that is reset at once has no address to be charged any more, unless it is known already.
+    Reflect.get(socket, 'remoteAddress');
+    this.peers.add(socket);
+    this.fresh.add(socket);
+    socket.once('close', () => {
+      this.peers.delete(socket);
+      this.fresh.delete(socket);
+    });
+  }
+
   private take(request: IncomingMessage, response: ServerResponse, handler: RequestListener): void {
     if (isHttp2(request)) {
       this.judge(request, response, handler);
       return;
     }
     const socket = request.socket as Peer;
+    this.fresh.delete(socket);
     // Sent after a request that closed the connection, in the same breath.
     if (socket[CONDEMNED] === true) return;
     const before = socket[LATEST];
     socket[LATEST] = response;
-    if (before === undefined || before.writableFinished) {
+    inTurn(socket, before, () => {
       this.judge(request, response, handler);
-      return;
-    }
-    // Sent before the answer to the last one: taken one by one, since only safe ones may run side by side (RFC 9112 §9.3.2), and no more is read.
-    socket.pause();
-    before.once('close', () => {
-      if (socket[LATEST] === response) socket.resume();
-      if (before.shouldKeepAlive && !socket.destroyed) this.judge(request, response, handler);
     });
   }
 
@@ -242,4 +269,28 @@ export class EdgeListener {
     );
     return { status, ...answerOf(refusal, { ...this.context, budget: [], requestId: undefined, crossOrigin: false }) };
   }
+}
+
+/**
+ * Requests that were sent in one breath are taken one by one, since only safe ones may run side by side (RFC 9112 §9.3.2): once the one before has its
+ * answer, and not at all where that closes the connection. No more is read while many wait: nobody would be seen to leave where nothing is read, so
+ * that is not done for a few.
+ */
+function inTurn(socket: Peer, before: ServerResponse | undefined, run: () => void): void {
+  if (before === undefined || before.writableFinished) {
+    run();
+    return;
+  }
+  const waiting = (socket[WAITING] ?? 0) + 1;
+  socket[WAITING] = waiting;
+  before.once('close', () => {
+    socket[WAITING] = (socket[WAITING] ?? 1) - 1;
+    if (socket[WAITING] === 0) socket.resume();
+    if (before.shouldKeepAlive && !socket.destroyed) run();
+  });
+  // Node goes on reading after each request that it has parsed, so it is told when it has done with this piece.
+  if (waiting > MAX_WAITING)
+    process.nextTick(() => {
+      if (!before.closed) socket.pause();
+    });
 }

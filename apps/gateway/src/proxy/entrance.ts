@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ArrivalReader } from '../admission/arrival.js';
 import { Gate } from '../admission/gate.js';
@@ -14,6 +14,8 @@ import { Forwarder } from './forwarder.js';
  */
 @Injectable()
 export class Entrance {
+  private readonly logger = new Logger('Entrance');
+
   constructor(
     private readonly arrivals: ArrivalReader,
     private readonly gate: Gate,
@@ -27,9 +29,15 @@ export class Entrance {
    * @param upgrade the other protocol that it asks for; `refused` where it cannot have that
    */
   take(request: IncomingMessage, response: ServerResponse, upgrade?: UpgradeWish | 'refused'): void {
-    this.admit(request, response, upgrade).catch((thrown: unknown) => {
-      this.filter.answer(thrown, request, response);
-    });
+    this.admit(request, response, upgrade)
+      .catch((thrown: unknown) => {
+        this.filter.answer(thrown, request, response);
+      })
+      .catch((fault: unknown) => {
+        // An answer that cannot be written ends its own connection, and nothing else.
+        this.logger.error(fault instanceof Error ? (fault.stack ?? fault.message) : String(fault));
+        response.destroy();
+      });
   }
 
   private async admit(request: IncomingMessage, response: ServerResponse, upgrade: UpgradeWish | 'refused' | undefined): Promise<void> {

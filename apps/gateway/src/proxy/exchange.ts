@@ -35,10 +35,10 @@ export interface ExchangeOptions {
   /** Fields of a request that is sent now, name and value in turn. */
   readonly headers: () => string[];
   /** Fields of the answer, name and value in turn. */
-  readonly head: (rawHeaders: readonly Buffer[]) => string[];
+  readonly head: (rawHeaders: readonly Buffer[], status: number) => string[];
   /** When the route's deadline ends, on the monotonic clock; undefined where it has none. */
   readonly endsAtMs: number | undefined;
-  /** How long the caller may pause in its body. */
+  /** How long the caller may pause in its body, or take nothing of the answer. */
   readonly bodyIdleMs: number;
   /** Of every attempt; with the error that the fault was read from. */
   readonly onFault: (fault: UpstreamFault, error: Error) => void;
@@ -55,7 +55,8 @@ export class Exchange {
   private body: RequestBody | undefined;
   private handler: ForwardHandler | undefined;
   private address: UpstreamAddress | undefined;
-  private headTimer: NodeJS.Timeout | undefined;
+  /** Of what the attempt waits for: a connection, or the head of the answer. */
+  private timer: NodeJS.Timeout | undefined;
   private deadline: NodeJS.Timeout | undefined;
   private retries = 0;
   private cancelled: Error | undefined;
@@ -85,34 +86,43 @@ export class Exchange {
   }
 
   private attempt(): Promise<Outcome> {
-    const { upstream, response, request, head } = this.options;
+    const { upstream, response, request, head, bodyIdleMs } = this.options;
     const address = upstream.pick(this.address);
     // Where nothing is left for another attempt, what the first one met is the answer.
     if (address instanceof UpstreamFault) return Promise.resolve(this.met ?? this.outcomeOf(address));
     this.address = address;
     return new Promise((resolve) => {
-      this.handler = new ForwardHandler(response, {
+      const handler = new ForwardHandler(response, bodyIdleMs, {
         sent: () => {
+          clearTimeout(this.timer);
           if (!this.withBody) this.awaitHead();
         },
-        head: (rawHeaders) => {
-          clearTimeout(this.headTimer);
-          return head(rawHeaders);
+        head: (rawHeaders, status) => {
+          clearTimeout(this.timer);
+          return head(rawHeaders, status);
         },
         discards: (status, rawHeaders) => this.discards(status, rawHeaders),
+        released: () => {
+          address.released();
+        },
         upgraded: (rawHeaders, socket) => {
-          clearTimeout(this.headTimer);
-          address.ended('answered');
+          clearTimeout(this.timer);
+          this.handler = undefined;
+          address.came('answered');
           void this.join(rawHeaders, socket).then(resolve);
         },
         ended: (error) => {
-          clearTimeout(this.headTimer);
-          address.ended(this.blame(error));
+          clearTimeout(this.timer);
+          this.handler = undefined;
+          address.came(this.blame(error));
+          this.body?.release();
           if (response.headersSent) leaveUnread(request, response);
           resolve(error === undefined ? 'over' : this.outcomeOf(error));
         },
       });
-      address.dispatch(this.request(), this.handler);
+      this.handler = handler;
+      address.dispatch(this.request(), handler);
+      if (handler.waiting) this.awaitConnection(handler);
     });
   }
 
@@ -128,7 +138,7 @@ export class Exchange {
     }
     // From here on it is not one request any more.
     clearTimeout(this.deadline);
-    await upgrade.take({ fields: head(rawHeaders), upstream, idleMs: config.timeouts.upgradeIdleMs });
+    await upgrade.take({ fields: head(rawHeaders, 101), upstream, idleMs: config.timeouts.upgradeIdleMs });
     return 'over';
   }
 
@@ -150,11 +160,19 @@ export class Exchange {
     };
   }
 
+  /** All connections are taken, or one is being made: then it stands behind the timer of that. */
+  private awaitConnection(handler: ForwardHandler): void {
+    const { connectMs, headersMs } = this.options.upstream.config.timeouts;
+    this.timer = setTimeout(() => {
+      handler.cancel(new UpstreamFault('connection_limit_reached', true));
+    }, connectMs + headersMs);
+  }
+
   /** The upstream has the whole request. (undici's own timer is kept to about a second, and stands behind this one for the time before.) */
   private awaitHead(): void {
     const { handler } = this;
     if (this.options.response.headersSent) return;
-    this.headTimer = setTimeout(
+    this.timer = setTimeout(
       () => handler?.cancel(new UpstreamFault('http_response_timeout')),
       this.options.upstream.config.timeouts.headersMs,
     );
@@ -165,7 +183,7 @@ export class Exchange {
     if (error === undefined || error instanceof Discarded) return 'answered';
     if (error instanceof CallerGone) return 'nothing';
     const fault = faultOf(error);
-    return fault.error === 'http_request_error' ? 'nothing' : fault;
+    return fault.error === 'http_request_error' || fault.error === 'connection_limit_reached' ? 'nothing' : fault;
   }
 
   private outcomeOf(error: Error): Outcome {
@@ -195,7 +213,7 @@ export class Exchange {
   }
 
   private readonly onClose = (): void => {
-    if (!this.options.response.writableFinished) this.cancel(new CallerGone('the caller closed the connection'));
+    this.cancel(new CallerGone('the caller closed the connection'));
   };
 
   private readonly onDeadline = (): void => {

@@ -49,8 +49,8 @@ export class Forwarder {
       upstream,
       path: pathOf(request),
       headers: () => this.headers(request, visit, upstream.config.host === 'caller', endsAtMs),
-      head: (rawHeaders) =>
-        responseHeaders(rawHeaders, {
+      head: (rawHeaders, status) =>
+        responseHeaders(rawHeaders, status, {
           budget: visit.fields,
           exposed: request.headers.origin === undefined ? undefined : exposedFields(this.env.RATELIMIT_HEADERS),
           requestId: visit.trace.requestId,

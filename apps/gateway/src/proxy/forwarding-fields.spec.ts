@@ -10,6 +10,7 @@ describe('passedUsBefore', () => {
     ['edge-a other', false],
     ['1.1 edge-a', true],
     ['HTTP/2 other , 1.1  edge-a (a comment)', true],
+    ['1.1 Edge-A', true],
   ])('reads Via: %s is %s', (via, passed) => {
     expect(passedUsBefore(via, 'edge-a')).toBe(passed);
   });

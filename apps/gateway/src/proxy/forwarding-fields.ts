@@ -43,8 +43,10 @@ export function forwardingFields(hop: Hop, said: Readonly<EarlierHops>): string[
 
 /** Whether a Via field (RFC 9110 §7.6.3) names us already: the request goes in a circle. */
 export function passedUsBefore(via: string | undefined, edge: string): boolean {
-  if (via === undefined || !via.includes(edge)) return false;
-  return via.split(',').some((hop) => hop.trim().split(/[ \t]+/)[1] === edge);
+  const us = edge.toLowerCase();
+  const hops = via?.toLowerCase();
+  if (hops?.includes(us) !== true) return false;
+  return hops.split(',').some((hop) => hop.trim().split(/[ \t]+/)[1] === us);
 }
 
 /** One element of Forwarded: `for` in quotes and brackets where it is IPv6, `by` as an obfuscated name (RFC 7239 §6.3). */

@@ -8,6 +8,7 @@ import { UpstreamFault } from './upstream-faults.js';
  */
 export class RequestBody extends Readable {
   private started = false;
+  private released = false;
   private timer: NodeJS.Timeout | undefined;
 
   /**
@@ -28,15 +29,24 @@ export class RequestBody extends Readable {
   }
 
   override _read(): void {
+    if (this.released) return;
     if (!this.started) this.start();
     this.source.resume();
   }
 
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
+    this.release();
+    callback(error);
+  }
+
+  /** Leaves the rest of the caller's body to whoever reads it on, once. */
+  release(): void {
     clearTimeout(this.timer);
+    if (this.released) return;
+    this.released = true;
+    if (!this.started) return;
     this.source.off('data', this.onData).off('end', this.onEnd).off('close', this.onClose);
     this.source.pause();
-    callback(error);
   }
 
   private start(): void {

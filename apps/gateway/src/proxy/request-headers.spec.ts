@@ -138,4 +138,10 @@ describe('requestHeaders', () => {
   ])('HTTP-17: writes an identity that no field may carry as percent-encoded UTF-8: %j', (tenant, encoded) => {
     expect(sent([], { identity: { tenant, user: undefined, tier: undefined } })['x-esclusa-tenant']).toBe(encoded);
   });
+
+  it('takes what upstreams believe of earlier hops from trusted peers only', () => {
+    const raw = ['X-Real-IP', '1.2.3.4', 'X_Forwarded_Port', '1', 'X-Forwarded-Prefix', '/admin', 'X-Original-URL', '/admin', 'X-Own', '1'];
+    expect(sent(raw)).toEqual({ 'x-own': '1', ...OURS });
+    expect(sent(raw, trusted)).toMatchObject({ 'x-real-ip': '1.2.3.4', 'x-forwarded-prefix': '/admin', 'x-original-url': '/admin' });
+  });
 });

@@ -18,6 +18,8 @@ export interface RequestHeaderRules {
 
 /** Fields that are ours alone to write. A caller's own never pass, trusted or not. */
 const OURS = 'x-esclusa-';
+/** Besides X-Forwarded-*, what an upstream believes of a hop before it about who asks for what: not of anybody else. */
+const SAID_BY_HOPS = new Set(['x-real-ip', 'x-original-url', 'x-rewrite-url']);
 
 /** Request fields for the upstream, name and value in turn. What `Connection` names goes first, then our own are added (RFC 9110 §7.6.1). */
 export function requestHeaders(rawHeaders: readonly string[], connection: string | undefined, rules: RequestHeaderRules): string[] {
@@ -92,6 +94,7 @@ function passes(known: string, { apiKeyHeader, dropAuthorization, trace, hop }: 
     case 'baggage':
       return hop.trustedPeer;
     default:
+      if (!hop.trustedPeer && (SAID_BY_HOPS.has(known) || known.startsWith('x-forwarded-'))) return false;
       // Pseudo-fields of HTTP/2 (RFC 9113 §8.3) are no fields here.
       return !known.startsWith(':');
   }

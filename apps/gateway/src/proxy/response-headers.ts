@@ -1,4 +1,5 @@
 import { isHopByHop, namedByConnection } from './hop-by-hop.js';
+import { UpstreamFault } from './upstream-faults.js';
 
 /** Ours to say on a limited route: an upstream's own would mix with them. */
 const BUDGET_FIELDS = new Set(['ratelimit', 'ratelimit-policy']);
@@ -14,15 +15,26 @@ export interface ResponseHeaderRules {
   readonly requestId: string;
 }
 
-/** Response fields for the caller, name and value in turn, byte for byte what the upstream sent (RFC 9110 §5.5 leaves them opaque). */
-export function responseHeaders(rawHeaders: readonly Buffer[], { budget, exposed, requestId }: ResponseHeaderRules): string[] {
+/**
+ * Response fields for the caller, name and value in turn, byte for byte what the upstream sent (RFC 9110 §5.5 leaves them opaque).
+ * @throws UpstreamFault where the body is in a transfer coding that this hop cannot undo
+ */
+export function responseHeaders(
+  rawHeaders: readonly Buffer[],
+  status: number,
+  { budget, exposed, requestId }: ResponseHeaderRules,
+): string[] {
   const fields = rawHeaders.map((bytes) => bytes.toString('latin1'));
   const named = namedByConnection(valuesOf(fields, 'connection'));
   const kept: string[] = [];
   for (let i = 0; i < fields.length; i += 2) {
     const name = fields[i] as string;
     const lower = name.toLowerCase();
+    if (lower === 'transfer-encoding' && !/^chunked$/i.test((fields[i + 1] as string).trim()))
+      throw new UpstreamFault('http_response_transfer_coding');
     if (isHopByHop(lower) || lower === 'x-request-id' || named?.has(lower) === true) continue;
+    // There is none to have a length (RFC 9110 §8.6).
+    if (status === 204 && lower === 'content-length') continue;
     if (budget.length > 0 && (BUDGET_FIELDS.has(lower) || lower.startsWith('x-ratelimit-'))) continue;
     kept.push(name, fields[i + 1] as string);
   }

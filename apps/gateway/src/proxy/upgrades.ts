@@ -36,8 +36,12 @@ export class Upgrades {
     const allowed = this.allows(request, protocol);
     if (!allowed && protocol !== WEBSOCKET) return false;
     socket.on('error', () => socket.destroy());
-    const response = answerOn(socket, request);
-    const take = (joined: Joined): Promise<void> => this.join(joined, { protocol, response, client: socket, head });
+    const unwatch = cutAtEnd(socket);
+    const response = answerOn(socket, request, unwatch);
+    const take = (joined: Joined): Promise<void> => {
+      unwatch();
+      return this.join(joined, { protocol, response, client: socket, head });
+    };
     this.entrance.take(request, response, allowed ? { protocol, take } : 'refused');
     return true;
   }
@@ -87,17 +91,32 @@ interface Asked {
 }
 
 /** A response on a connection that Node's server has let go of: for every end that is no upgrade. */
-function answerOn(socket: Socket, request: IncomingMessage): ServerResponse {
+function answerOn(socket: Socket, request: IncomingMessage, onFinish: () => void): ServerResponse {
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;
   response.assignSocket(socket);
   response.once('finish', () => {
+    onFinish();
     response.detachSocket(socket);
     socket.end();
     socket.resume();
     setTimeout(() => socket.destroy(), LINGER_MS).unref();
   });
   return response;
+}
+
+/** A caller that has gone while the upstream is asked is not waited with: its end is looked for without taking what it sends ahead. */
+function cutAtEnd(socket: Socket): () => void {
+  const look = (): void => {
+    if (socket.readableLength === 0) socket.read(0);
+  };
+  const cut = (): void => {
+    socket.destroy();
+  };
+  socket.on('readable', look).on('end', cut);
+  return () => {
+    socket.off('readable', look).off('end', cut);
+  };
 }
 
 function switching(protocol: string, fields: readonly string[]): Buffer {

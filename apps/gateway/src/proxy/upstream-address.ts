@@ -45,7 +45,7 @@ export class UpstreamAddress {
     return this.underway >= this.options.capacity;
   }
 
-  /** Sends a request; `ended` must be called once when it is over. */
+  /** Sends a request; `came` and `released` must each be called once. */
   dispatch({ path, method, headers, body, upgrade }: AddressRequest, handler: Dispatcher.DispatchHandler): void {
     this.underway += 1;
     // A fixed name: undici would take the caller's Host for the name to verify, and drop its kept connections whenever that changes.
@@ -53,9 +53,13 @@ export class UpstreamAddress {
     this.pool.dispatch(request, handler);
   }
 
-  /** @param came `nothing` where the end of the call was not the upstream's doing */
-  ended(came: UpstreamFault | 'answered' | 'nothing'): void {
+  /** The pool has done with a request. */
+  released(): void {
     this.underway -= 1;
+  }
+
+  /** What a request came to: `nothing` where its end was not the upstream's doing. */
+  came(came: UpstreamFault | 'answered' | 'nothing'): void {
     if (came === 'answered') this.health.answered();
     if (came === 'answered' || came === 'nothing') return;
     const probeAfterMs = this.health.failed(came, this.options.hasSpare());

@@ -33,6 +33,11 @@ const TELLINGS: Partial<Record<ProxyError, Telling>> = {
   connection_read_timeout: { status: 504, detail: 'The upstream stopped in the middle of its answer.', passing: false },
   http_protocol_error: { status: 502, detail: 'The upstream did not answer in valid HTTP.', passing: false },
   http_response_header_section_size: { status: 502, detail: 'The head of the upstream’s answer is too large.', passing: false },
+  http_response_transfer_coding: {
+    status: 502,
+    detail: 'The upstream’s answer is in a transfer coding that is not known here.',
+    passing: false,
+  },
   http_response_incomplete: { status: 502, detail: 'The upstream’s answer is incomplete.', passing: false },
   tls_certificate_error: { status: 502, detail: 'The certificate of the upstream is not accepted.', passing: false },
   tls_protocol_error: { status: 502, detail: 'The upstream does not speak TLS as it should.', passing: false },
@@ -73,6 +78,8 @@ const BY_CODE: Readonly<Record<string, UpstreamFault>> = {
   ECONNRESET: new UpstreamFault('connection_terminated'),
   EPIPE: new UpstreamFault('connection_terminated'),
   UND_ERR_SOCKET: new UpstreamFault('connection_terminated'),
+  // What undici takes for impossible.
+  ERR_ASSERTION: new UpstreamFault('http_protocol_error'),
   ERR_INVALID_CHAR: new UpstreamFault('http_protocol_error'),
   ERR_HTTP_INVALID_STATUS_CODE: new UpstreamFault('http_protocol_error'),
   ERR_INVALID_HTTP_TOKEN: new UpstreamFault('http_protocol_error'),
