@@ -30,7 +30,10 @@ export default tseslint.config(
     settings: { jest: { version: 30 } },
     rules: {
       ...jest.configs['flat/recommended'].rules,
-      'jest/expect-expect': ['error', { assertFunctionNames: ['expect', 'expect*', 'waitFor', 'settled', 'request.**.expect', 'fc.assert'] }],
+      'jest/expect-expect': [
+        'error',
+        { assertFunctionNames: ['expect', 'expect*', 'waitFor', 'settled', 'request.**.expect', 'fc.assert'] },
+      ],
       'jest/no-standalone-expect': 'off',
       'jest/no-conditional-expect': 'off',
       'jest/valid-title': ['error', { ignoreTypeOfDescribeName: true }],
